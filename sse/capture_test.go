@@ -25,7 +25,10 @@ var leftOut = regexp.MustCompile(`^> \[(-?\d+) events left out here\]`)
 // readCapture reads the chunked responses of a recording.
 func readCapture(t testing.TB, name string) []response {
 	t.Helper()
-	rest, err := os.ReadFile(filepath.Join("testdata", "vllm-0.25.1-"+name+".txt"))
+	if !strings.HasPrefix(name, "llamacpp-") {
+		name = "vllm-0.25.1-" + name
+	}
+	rest, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
