@@ -115,6 +115,7 @@ type Environment map[string]Known
 // Known is a value with its standing: "measured", "declared" or "unknown".
 type Known struct {
 	Value  any    `json:"value,omitempty"`
+	Unit   string `json:"unit,omitempty"` // of a number; "" for a plain count or a text
 	Source string `json:"source"`
 }
 
