@@ -36,6 +36,10 @@ fuzz: ## each fuzz target for FUZZTIME
 bench: ## benchmarks in benchfmt
 	@$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -count $(COUNT) ./sse ./loadgen ./stats ./bench/...
 
+bench-compare: ## benchmarks of BASE=rev and of this tree, interleaved, judged by benchstat
+	@test -n "$(BASE)" || { echo "write make bench-compare BASE=rev"; exit 1; }
+	@COUNT=$(COUNT) BENCHTIME=$(BENCHTIME) scripts/bench-compare $(BASE)
+
 golden: ## rewrite golden files; explain the change in the commit
 	$(GO) test ./bench/... ./cmd/... -update
 

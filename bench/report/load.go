@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // Run is a run directory in memory.
@@ -173,6 +175,10 @@ func ParseDocument(data []byte) (*Document, error) {
 	if len(wrapper.Payload) > 0 {
 		data = wrapper.Payload
 	}
+	data, err := wholeMedians(data)
+	if err != nil {
+		return nil, err
+	}
 	d := new(Document)
 	if err := json.Unmarshal(data, d); err != nil {
 		return nil, err
@@ -181,4 +187,32 @@ func ParseDocument(data []byte) (*Document, error) {
 		return nil, errors.New("neither engineName, hfId nor tokSOut in it: not a result of lmx or lmxbench")
 	}
 	return d, nil
+}
+
+// wholeMedians rounds the token medians of a result up to whole tokens, as
+// [Build] does: lmx writes x.5 where two requests of an even number differ.
+func wholeMedians(data []byte) ([]byte, error) {
+	tree, err := decodeTree(data)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return data, nil
+	}
+	changed := false
+	for _, key := range []string{"promptTokens", "outputTokens"} {
+		n, ok := object[key].(json.Number)
+		if !ok {
+			continue
+		}
+		if f, err := n.Float64(); err == nil && f != math.Trunc(f) && math.Abs(f) < 1<<53 {
+			object[key] = json.Number(strconv.FormatInt(int64(math.Ceil(f)), 10))
+			changed = true
+		}
+	}
+	if !changed {
+		return data, nil
+	}
+	return json.Marshal(object)
 }
