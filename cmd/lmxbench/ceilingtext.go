@@ -164,7 +164,7 @@ func (in *ceilingInput) site(out *ceilingResult) (all []ceilingSite) {
 		if v.Accepted {
 			s.Rule += fmt.Sprintf(" × %.3g tokens a step", accepted)
 		}
-		if out.Rate != nil {
+		if out.Rate != nil && in.load.Batch == 1 {
 			passes := v.Passes
 			s.Passes = &passes
 		}
