@@ -43,6 +43,11 @@ type Config struct {
 	// Empty means auto. See [CheckPower].
 	Power string
 
+	// Calibration returns the error bar that a calibration of this machine gives
+	// the client at so many streams, nil where there is none. Nil means that
+	// there is none at all.
+	Calibration func(streams int) *report.Calibrated
+
 	// Tool and Argv go to manifest.json; Argv must hold no secret.
 	Tool report.Tool
 	Argv []string

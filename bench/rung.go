@@ -88,6 +88,9 @@ func newRung(cfg *Config, srv *server, concurrency int) (*rung, error) {
 	})
 	r.deliver, r.counters = (*rung).send, r.scrape
 	r.session = srv.session(cfg, r.origin)
+	if cfg.Calibration != nil {
+		r.session.Calibration = cfg.Calibration(concurrency)
+	}
 	r.evidence = report.Evidence{Tool: cfg.Tool, Plan: r.plan, Session: r.session}
 	r.batches = r.plan.Warmup + r.plan.Iterations
 	return r, nil

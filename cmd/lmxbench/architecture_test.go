@@ -25,9 +25,14 @@ var allowed = map[string][]string{
 	"internal/engine":       {"sse"},
 	"internal/hardware":     {},
 	"internal/llamacpptest": {},
+	"internal/localmaxxing": {"internal/hardware"},
 	"internal/simserver":    {},
 
-	"bench/report": {"stats", "internal/cost", "internal/ceiling"},
+	"bench/report":         {"stats", "internal/cost", "internal/ceiling"},
+	"bench/report/study":   {"bench/report", "stats", "internal/cost", "internal/ceiling"},
+	"bench/report/page":    {"bench/report", "bench/report/study", "stats", "internal/cost", "internal/ceiling"},
+	"bench/report/runtest": {"bench/report"}, // synthetic run directories for tests
+	"bench/calibrate":      {"bench/report", "loadgen", "stats", "internal/engine", "internal/simserver"},
 	"bench": {
 		"loadgen", "stats", "power", "bench/report",
 		"internal/engine", "internal/hardware", "internal/simserver",

@@ -40,10 +40,15 @@ func rootCommand(env *environment) *cli.Command {
 		Commands: []*cli.Command{
 			runCommand(env),
 			{Name: "speed-test", Usage: "lmx's words for run", Hidden: true, Commands: []*cli.Command{runCommand(env)}},
-			simCommand(env),
 			verifyCommand(env),
+			reportCommand(env),
+			compareCommand(env),
+			boardCommand(env),
+			ceilingCommand(env),
 			powerCommand(env),
 			hardwareCommand(env),
+			calibrateCommand(env),
+			simCommand(env),
 		},
 		Writer: env.stdout, ErrWriter: env.stderr, Reader: env.stdin,
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lmxbench/bench"
+	"lmxbench/bench/calibrate"
 	"lmxbench/bench/report"
 	"lmxbench/internal/engine"
 )
@@ -20,6 +21,7 @@ func (f *runFlags) config(env *environment, engineArg string) (bench.Config, err
 		Rungs: f.concurrency, WarmupConcurrency: orZero(f.warmupConcurrency), Out: f.out, RunsDir: f.runsDir,
 		Timeout: f.timeout, StallTimeout: f.stall, ConnectTimeout: f.connect,
 		Power: f.power, UserStamps: f.userStamps, Tool: tool(), Argv: env.args,
+		Calibration: calibrate.Bars(tool().Version),
 	}
 	plan, err := f.plan(engineArg)
 	if err != nil {
