@@ -224,12 +224,16 @@ func mustName(t *testing.T, dir, what string) {
 
 func TestCheckPower(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"", "auto", "off", "nvml", "smi", "hwmon", "file:x.csv"} {
+	log := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(log, []byte("time,watts\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"", "auto", "off", "nvml", "smi", "hwmon", "file:" + log} {
 		if err := CheckPower(mode); err != nil {
 			t.Errorf("%q: %v", mode, err)
 		}
 	}
-	for _, mode := range []string{"on", "file:", "NVML", "file"} {
+	for _, mode := range []string{"on", "file:", "NVML", "file", "file:" + log + ".not"} {
 		if CheckPower(mode) == nil {
 			t.Errorf("%q is accepted", mode)
 		}

@@ -28,14 +28,19 @@ const (
 	powerWindowName = "power_window.json"
 )
 
-// CheckPower reports what is wrong with a value of --power.
+// CheckPower reports what is wrong with a value of --power. A log that is to be
+// joined must be there already, so that a wrong name costs no measurement.
 func CheckPower(mode string) error {
 	switch mode {
 	case "", PowerAuto, PowerOff, string(power.SourceNVML), "smi", string(power.SourceHwmon):
 		return nil
 	}
 	if path, ok := strings.CutPrefix(mode, powerFile); ok && path != "" {
-		return nil
+		file, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("%s cannot be read: %w", path, errors.Unwrap(err))
+		}
+		return file.Close()
 	}
 	return fmt.Errorf("%q is not a source of power: write auto, nvml, smi, hwmon, file:PATH or off", mode)
 }

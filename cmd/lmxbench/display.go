@@ -36,7 +36,7 @@ func (d *display) stage(s bench.Stage) {
 	}
 	d.bar = d.progress.AddBar(total, mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Name(stageName(s)+" ")),
-		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return stageFigures(s) })),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return stageFigures(s, time.Since(s.Started)) })),
 	)
 	d.quit, d.done = make(chan struct{}), make(chan struct{})
 	go d.follow(s, total, d.quit, d.done)
@@ -72,33 +72,37 @@ func (d *display) clear() {
 	d.progress = nil
 }
 
+var stageWords = map[string]string{
+	"probe": "asking the server", "idle": "watching the idle machine", "warmup": "warm-up", "timed": "iteration", "write": "writing",
+}
+
 func stageName(s bench.Stage) string {
-	name := map[string]string{"probe": "asking the server", "warmup": "warm-up", "timed": "iteration", "write": "writing"}[s.Name]
+	name := stageWords[s.Name]
 	if s.Of > 0 {
-		name += fmt.Sprintf(" %d/%d", s.Index, s.Of)
-	}
-	if s.Streams > 0 {
-		name += fmt.Sprintf(" · %d streams", s.Streams)
+		name += fmt.Sprintf(" %d/%d · %s", s.Index, s.Of, plural(s.Streams, "stream"))
 	}
 	return name
 }
 
-// stageFigures is the text behind the bar. Token events stand for tokens while
-// the batch runs: the server's own count comes at its end.
-func stageFigures(s bench.Stage) string {
-	if s.Counts == nil || s.Of == 0 {
+// settling is how long a batch runs before its rate says when it will end.
+const settling = time.Second
+
+// stageFigures is the text behind the bar, elapsed after the stage began. Token
+// events stand for tokens while the batch runs: the server's own count comes at
+// its end.
+func stageFigures(s bench.Stage, elapsed time.Duration) string {
+	if s.Counts == nil || s.Of == 0 || elapsed <= 0 {
 		return ""
 	}
 	events, ended := s.Counts()
-	elapsed := time.Since(s.Started)
 	rate := float64(events) / elapsed.Seconds()
 	text := fmt.Sprintf(" %d tokens · %.0f tok/s", events, rate)
 	if ended > 0 {
 		text += fmt.Sprintf(" · %d done", ended)
 	}
-	if events > 0 && rate > 0 {
-		rest := float64(int64(s.Tokens)*int64(max(1, s.BatchesLeft))-events) / rate
-		text += fmt.Sprintf(" · about %s left", time.Duration(rest*float64(time.Second)).Round(time.Second))
+	if events > 0 && elapsed >= settling {
+		rest := (float64(s.Tokens)*float64(max(1, s.BatchesLeft)) - float64(events)) / rate
+		text += fmt.Sprintf(" · about %s left", time.Duration(max(rest, 0)*float64(time.Second)).Round(time.Second))
 	}
 	return text
 }

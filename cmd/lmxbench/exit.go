@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
+	"unicode"
 
 	"lmxbench/bench"
 	"lmxbench/internal/engine"
@@ -80,10 +83,10 @@ func exitCode(ctx context.Context, err error) int {
 func (env *environment) report(ctx context.Context, err error) int {
 	code := exitCode(ctx, err)
 	var silent *silentError
-	if err == nil || errors.As(err, &silent) {
+	if err == nil || errors.As(err, &silent) || unheard(err) {
 		return code
 	}
-	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	text := strings.TrimSpace(strings.Map(printable, err.Error()))
 	if !env.wantsJSON() {
 		fmt.Fprintln(env.stderr, "lmxbench: "+text)
 		return code
@@ -95,6 +98,22 @@ func (env *environment) report(ctx context.Context, err error) int {
 		fmt.Fprintln(env.stderr, string(line))
 	}
 	return code
+}
+
+// unheard reports that whoever read standard output has gone, as head does when
+// it has enough.
+func unheard(err error) bool {
+	var write *fs.PathError
+	return errors.As(err, &write) && write.Path == os.Stdout.Name() && errors.Is(err, syscall.EPIPE)
+}
+
+// printable keeps a message on one line, and a terminal from being steered by
+// what a server wrote.
+func printable(r rune) rune {
+	if unicode.IsControl(r) {
+		return ' '
+	}
+	return r
 }
 
 // wantsJSON reports whether errors are to be machine-readable: lmx decides that

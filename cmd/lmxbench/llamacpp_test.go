@@ -34,12 +34,17 @@ func TestRealEngine(t *testing.T) {
 				"--out", filepath.Join(dir, "run.json"),
 			}, strings.NewReader(""), &stdout, &stderr)
 			t.Logf("exit code %d\n%s%s", code, stdout.String(), stderr.String())
-			if code != exitOK {
-				t.Fatalf("got exit code %d, want 0", code)
-			}
 			doc, err := report.ReadDocument(filepath.Join(dir, "run.json"))
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, f := range doc.Bench.Verdict.Codes {
+				if f.Level == report.Invalid && !busy[f.Code] {
+					t.Errorf("the run is INVALID: %s: %s", f.Code, f.Detail)
+				}
+			}
+			if code != exitOK && code != exitInvalid {
+				t.Errorf("got exit code %d, want 0, or 2 on a busy machine", code)
 			}
 			if doc.TokSOut == nil || *doc.TokSOut <= 0 || doc.Bench.Outcomes["ok"] != 2*streams {
 				t.Errorf("got tokSOut %v and outcomes %v, want %d ok requests and a rate", doc.TokSOut, doc.Bench.Outcomes, 2*streams)

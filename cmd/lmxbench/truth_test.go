@@ -24,25 +24,51 @@ type serverRecord struct {
 	}
 }
 
-// truth URL DIR recomputes tokSOut, its σ and ttftMs of a run above one stream
-// from the simulated engine's books alone: when it received each request and
-// when it wrote each token. They must agree with run.json within what both
-// sides say of their own lateness.
+// truth URL measures a run of eight streams and recomputes its tokSOut, the σ of
+// that and ttftMs from the simulated engine's books alone: when it received
+// each request and when it wrote each token. They must agree with run.json
+// within what both sides say of their own lateness. A busy machine makes that
+// wide; so it measures again, a few times, until it is a tenth of the window.
 func truth(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: truth URL DIR")
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: truth URL")
 	}
-	var result truthResult
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile(filepath.Join(args[1], "run.json"))), &result))
-	books := serverBooks(ts, args[0])
+	const attempts = 4
+	for i := range attempts {
+		dir := "truth" + itoa(i)
+		reset(ts, args[0])
+		exits(ts, false, []string{
+			"0", "lmxbench", "run", "--base-url", args[0], "--power", "off", "--concurrency", "8", "--iterations", "3",
+			"--max-tokens", "100", "--warmup", "1", "--quiet", "--out", dir + "/run.json",
+		})
+		b := readBooks(ts, args[0], dir)
+		if b.late < b.shortest/10 || i == attempts-1 {
+			b.compare(ts)
+			return
+		}
+		ts.Logf("both sides were %.1f ms late: once more", b.late/1e6)
+	}
+}
+
+// books are a run's result and what the server's books give for it.
+type books struct {
+	result         truthResult
+	rates, ttft    []float64 // by iteration, tok/s; by request, ms
+	worst          float64   // what the lateness can do to a rate
+	late, shortest float64   // ns: lateness of both sides, shortest window
+}
+
+func readBooks(ts *testscript.TestScript, url, dir string) *books {
+	b := &books{shortest: math.Inf(1)}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(filepath.Join(dir, "run.json"))), &b.result))
+	records := serverRecords(ts, url)
 	iterations := map[int]*serverWindow{}
-	var ttft []float64
-	for _, r := range requests(ts, args[1]) {
+	for _, r := range requests(ts, dir) {
 		if r.Phase != "timed" {
 			continue
 		}
-		b, ok := books[r.Nonce]
-		if !ok || len(b.Events.Sent) == 0 {
+		s, ok := records[r.Nonce]
+		if !ok || len(s.Events.Sent) == 0 {
 			ts.Fatalf("the server knows no tokens of nonce %s", r.Nonce)
 		}
 		w := iterations[r.Iteration]
@@ -50,24 +76,24 @@ func truth(ts *testscript.TestScript, neg bool, args []string) {
 			w = &serverWindow{first: math.Inf(1)}
 			iterations[r.Iteration] = w
 		}
-		w.first, w.last = min(w.first, b.Events.Sent[0]), max(w.last, b.Finish)
-		w.tokens += b.OutputTokens
-		ttft = append(ttft, (b.Events.Sent[0]-b.Recv)/1e6)
+		w.first, w.last = min(w.first, s.Events.Sent[0]), max(w.last, s.Finish)
+		w.tokens += s.OutputTokens
+		b.ttft = append(b.ttft, (s.Events.Sent[0]-s.Recv)/1e6)
 	}
-	late := result.lateness(ts, args[0])
-	var rates []float64
-	worst := 0.0
+	b.late = b.result.lateness(ts, url)
 	for _, w := range iterations {
 		span := w.last - w.first
-		rates = append(rates, w.tokens/span*1e9)
-		worst = max(worst, w.tokens/(span-late)*1e9-w.tokens/span*1e9)
+		b.shortest = min(b.shortest, span)
+		b.rates = append(b.rates, w.tokens/span*1e9)
+		b.worst = max(b.worst, w.tokens/max(span-b.late, 1)*1e9-w.tokens/span*1e9)
 	}
-	if span := worst + 0.1; !(span < middle(rates)) {
-		ts.Fatalf("both sides were %.1f ms late, which is as long as the run", late/1e6)
-	}
-	agree(ts, "tokSOut", result.TokSOut, middle(rates), worst+0.1)
-	agree(ts, "sampleStats.tokSOut.stddev", result.SampleStats.TokSOut.Stddev, spread(rates), 2*worst+0.1)
-	agree(ts, "ttftMs", result.TTFTMs, middle(ttft), late/1e6+0.01)
+	return b
+}
+
+func (b *books) compare(ts *testscript.TestScript) {
+	agree(ts, "tokSOut", b.result.TokSOut, middle(b.rates), b.worst+0.1)
+	agree(ts, "sampleStats.tokSOut.stddev", b.result.SampleStats.TokSOut.Stddev, spread(b.rates), 2*b.worst+0.1)
+	agree(ts, "ttftMs", b.result.TTFTMs, middle(b.ttft), b.late/1e6+0.01)
 }
 
 type serverWindow struct{ first, last, tokens float64 }
@@ -108,15 +134,22 @@ func agree(ts *testscript.TestScript, what string, got, want, within float64) {
 	ts.Logf("%s is %g, the server's books give %.3f ± %.3f", what, got, want, within)
 }
 
-func serverBooks(ts *testscript.TestScript, url string) map[string]serverRecord {
-	books := map[string]serverRecord{}
+func serverRecords(ts *testscript.TestScript, url string) map[string]serverRecord {
+	all := map[string]serverRecord{}
 	d := json.NewDecoder(strings.NewReader(string(get(ts, url+"/sim/records"))))
 	for d.More() {
 		var r serverRecord
 		ts.Check(d.Decode(&r))
-		books[r.Nonce] = r
+		all[r.Nonce] = r
 	}
-	return books
+	return all
+}
+
+// reset has the server forget its records and its lateness.
+func reset(ts *testscript.TestScript, url string) {
+	resp, err := http.Post(url+"/sim/reset", "", nil)
+	ts.Check(err)
+	ts.Check(resp.Body.Close())
 }
 
 func get(ts *testscript.TestScript, url string) []byte {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -68,7 +69,7 @@ func (w *watcher) Note(text string) {
 		}
 		return
 	}
-	fmt.Fprintln(w.notes, "lmxbench: "+text)
+	fmt.Fprintln(w.notes, "lmxbench: "+strings.Map(printable, text))
 }
 
 // clear takes the display off the screen.
