@@ -165,6 +165,9 @@ func TestVerifyRecomputesPower(t *testing.T) {
 	if err := r.attachPower(0, 3*time.Second); err != nil {
 		t.Fatal(err)
 	}
+	if err := w.Attach(&r.evidence.Attached); err != nil {
+		t.Fatal(err)
+	}
 	doc, err := report.Build(r.evidence)
 	if err != nil {
 		t.Fatal(err)

@@ -299,12 +299,8 @@ func (r *rung) attachPower(idleFrom, idleTo time.Duration) error {
 	return errors.Join(r.writer.Claim(powerFileName), r.writer.Add(powerWindowName, text), r.attach(energy, findings))
 }
 
-// attach puts the energy into the evidence.
-func (r *rung) attach(e Energy, findings []report.Finding) error {
-	attached, err := attach(e, findings)
-	if err != nil {
-		return err
-	}
-	r.evidence.Attached = attached
-	return r.writer.Attach(&attached)
+// attach puts the energy into the evidence; conclude writes it.
+func (r *rung) attach(e Energy, findings []report.Finding) (err error) {
+	r.evidence.Attached, err = attach(e, findings)
+	return err
 }

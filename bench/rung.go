@@ -98,6 +98,15 @@ func newRung(cfg *Config, srv *server, concurrency int) (*rung, error) {
 
 // conclude computes the result from the evidence and writes it.
 func (r *rung) conclude(out *Rung) error {
+	ceiling, findings, err := ceilingOf(r.evidence)
+	if err != nil {
+		r.cfg.Observer.Note("no ceiling: " + err.Error())
+	}
+	r.evidence.Attached.Ceiling = ceiling
+	r.evidence.Attached.Findings = append(r.evidence.Attached.Findings, findings...)
+	if err := r.writer.Attach(&r.evidence.Attached); err != nil {
+		return err
+	}
 	doc, err := report.Build(r.evidence)
 	if err != nil {
 		return fmt.Errorf("compute the result: %w", err)

@@ -13,19 +13,21 @@ import (
 )
 
 // Verify recomputes a run directory from its evidence: the result from the
-// requests and observations, and every power figure from power.csv. It returns
+// requests and observations, every power figure from power.csv, and the ceilings
+// from what the result says of model and machine. It returns
 // one difference for each value that does not follow.
 func Verify(dir string) ([]report.Difference, error) {
 	all, err := report.Verify(dir)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, powerFileName)); errors.Is(err, os.ErrNotExist) {
-		return all, nil
-	}
 	run, err := report.Load(dir)
 	if err != nil {
 		return all, nil // report.Verify has said so
+	}
+	all = append(all, verifyCeiling(run)...)
+	if _, err := os.Stat(filepath.Join(dir, powerFileName)); errors.Is(err, os.ErrNotExist) {
+		return all, nil
 	}
 	return append(all, verifyPower(run)...), nil
 }
@@ -56,6 +58,12 @@ func verifyPower(run *report.Run) []report.Difference {
 		return broken("power", err)
 	}
 	all := report.CompareJSON("observations.jsonl attached.power", run.Evidence.Attached.Power, attached.Power)
+	if len(run.Evidence.Attached.Ceiling) > 0 {
+		_, impossible, err := ceilingOf(run.Evidence)
+		if err == nil {
+			findings = append(findings, impossible...)
+		}
+	}
 	all = append(all, compareFindings(run.Evidence.Attached.Findings, findings)...)
 	text, err := windows.Encode()
 	if err != nil {

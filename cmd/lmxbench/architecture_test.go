@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"bench/report/runtest": {"bench/report"}, // synthetic run directories for tests
 	"bench/calibrate":      {"bench/report", "loadgen", "stats", "internal/engine", "internal/simserver"},
 	"bench": {
-		"loadgen", "stats", "power", "bench/report",
+		"loadgen", "stats", "power", "bench/report", "bench/report/study",
 		"internal/engine", "internal/hardware", "internal/simserver",
 	},
 	"cmd/lmxbench": {"*"},

@@ -24,7 +24,7 @@ func (f *runFlags) print(env *environment, result bench.Result) error {
 		if i > 0 {
 			fmt.Fprintln(env.stdout)
 		}
-		if err := (report.Text{Dir: r.Dir, Power: powerLine(r.Document)}).Write(env.stdout, r.Document); err != nil {
+		if err := (report.Text{Dir: r.Dir, Power: powerLine(r.Document), Ceiling: ceilingLine(r.Document)}).Write(env.stdout, r.Document); err != nil {
 			return err
 		}
 	}
@@ -94,4 +94,13 @@ func powerLine(d *report.Document) string {
 		return ""
 	}
 	return e.Line()
+}
+
+// ceilingLine is what the run says of ceilings in words.
+func ceilingLine(d *report.Document) string {
+	var c bench.Ceiling
+	if d.Bench == nil || len(d.Bench.Ceiling) == 0 || json.Unmarshal(d.Bench.Ceiling, &c) != nil {
+		return ""
+	}
+	return c.Line()
 }

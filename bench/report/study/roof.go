@@ -3,6 +3,7 @@ package study
 import (
 	"fmt"
 
+	"lmxbench/bench/report"
 	"lmxbench/internal/ceiling"
 	"lmxbench/internal/cost"
 )
@@ -230,3 +231,9 @@ func (r *Roof) set(hard, model ceiling.Ceiling) {
 }
 
 func billions(n int64) string { return fmt.Sprintf("%.3g B", float64(n)/1e9) }
+
+// CeilingOf works out the ceilings of one result from what it says itself: its
+// hardware, model and quantization. Missing says what is not known.
+func CeilingOf(d *report.Document) (Roof, error) {
+	return newRoof(fromDocument("", d), RoofInput{})
+}
