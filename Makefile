@@ -6,7 +6,7 @@ FUZZTIME  ?= 30s
 BENCHTIME ?= 1s
 COUNT     ?= 6
 
-.PHONY: build check lint test fuzz bench bench-compare golden demo clean
+.PHONY: build check lint test fuzz bench bench-compare peers golden demo clean
 
 build: ## the binary, build/lmxbench
 	$(GO) build -trimpath -o build/lmxbench ./cmd/lmxbench
@@ -25,6 +25,7 @@ lint: ## format, vet, staticcheck, tidy
 
 test: ## all tests, a real llama.cpp server among them
 	$(GO) test -race -shuffle=on -timeout 20m ./...
+	python3 -m unittest discover -q -s peers
 
 fuzz: ## each fuzz target for FUZZTIME
 	@for pkg in $$($(GO) list ./...); do \
@@ -39,6 +40,11 @@ bench: ## benchmarks in benchfmt
 bench-compare: ## benchmarks of BASE=rev and of this tree, interleaved, judged by benchstat
 	@test -n "$(BASE)" || { echo "write make bench-compare BASE=rev"; exit 1; }
 	@COUNT=$(COUNT) BENCHTIME=$(BENCHTIME) scripts/bench-compare $(BASE)
+
+peers: build ## other load generators beside ours; writes docs/accuracy.md (15 minutes, 18 GB in build/peers)
+	python3 peers/install.py
+	python3 peers/measure.py --lmxbench build/lmxbench
+	python3 peers/document.py
 
 golden: ## rewrite golden files; explain the change in the commit
 	$(GO) test ./bench/... ./cmd/... -update

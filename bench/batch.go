@@ -89,7 +89,7 @@ func batchLine(b batch, got *loadgen.Batch) report.Batch {
 		StartNs: int64(got.Start), EndNs: int64(got.End),
 		TimestampSource: got.Source, Reader: got.Reader, Loops: got.Loops,
 		Dialled: got.Dialled, Reads: got.Reads, UnstampedReads: got.Unasked,
-		CPUUserNs: int64(got.CPUUser), CPUSystemNs: int64(got.CPUSys), Cores: runtime.NumCPU(),
+		CPUUserNs: int64(got.CPUUser), CPUSystemNs: int64(got.CPUSys), Cores: min(got.Cores, runtime.NumCPU()), // --sim keeps to half of them
 		GCCycles: got.GCCycles, ClockSteps: got.Steps, StallNs: int64(got.Stall),
 	}
 }

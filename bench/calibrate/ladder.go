@@ -58,6 +58,15 @@ func Ladder(streams []int, round time.Duration, limits Limits) (loads []Load, sk
 	return loads, skipped
 }
 
+// At is the load with each stream at so many tokens per second, for a round of
+// about the given length. Whether the machine can carry it is not asked: a rung
+// whose engine was late is void.
+func (l Load) At(tokensPerSecond float64, round time.Duration) Load {
+	l.Interval = time.Duration(float64(time.Second) / tokensPerSecond)
+	l.Tokens = max(minTokens, int(round/l.Interval))
+	return l
+}
+
 // interval is the shortest one at which cores can carry so many streams, in
 // whole milliseconds.
 func interval(streams, cores int) time.Duration {

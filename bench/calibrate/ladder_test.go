@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -119,6 +120,7 @@ func TestWords(t *testing.T) {
 		short(0):                       "0",
 		short(58.8235):                 "58.8",
 		short(0.0371):                  "0.037",
+		short(math.Copysign(0, -1)):    "0",
 		short(-0.0001):                 "0",
 		short(-3.456):                  "-3.46",
 		short(12345.6):                 "12346",
@@ -151,5 +153,16 @@ func TestBooksOfTheEngine(t *testing.T) {
 		if list, err := readRecords(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: got %+v, want an error", name, list)
 		}
+	}
+}
+
+func TestLoadAtARate(t *testing.T) {
+	t.Parallel()
+	got := Load{Streams: 1000, Shape: Steps, Interval: 17 * time.Millisecond, Tokens: 117}.At(100, 2*time.Second)
+	if want := (Load{Streams: 1000, Shape: Steps, Interval: 10 * time.Millisecond, Tokens: 200}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := (Load{Streams: 1}).At(0.5, time.Second); got.Tokens < minTokens {
+		t.Errorf("got %d tokens, want at least %d", got.Tokens, minTokens)
 	}
 }

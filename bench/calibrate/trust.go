@@ -142,7 +142,11 @@ func sentence(t Trust, good []*Rung, bad, void *Rung) string {
 	case bad != nil:
 		fmt.Fprintf(&b, "; at %s, %s, while no verdict code trips (nearest is %s at %s × its threshold).", bad.Load, bad.doubt(), t.First.Code, short(t.First.Of))
 	case void != nil:
-		fmt.Fprintf(&b, "; heavier rungs are void, since %s; %s comes nearest to its threshold so far (%s ×).", void.Void, t.First.Code, short(t.First.Of))
+		what := "heavier rungs are void"
+		if void.Load.Streams <= t.Streams { // the other shape of the same stream count
+			what = void.Load.String() + " is void"
+		}
+		fmt.Fprintf(&b, "; %s, since %s; %s comes nearest to its threshold so far (%s ×).", what, void.Void, t.First.Code, short(t.First.Of))
 	default:
 		fmt.Fprintf(&b, "; %s comes nearest to its threshold (%s ×).", t.First.Code, short(t.First.Of))
 	}

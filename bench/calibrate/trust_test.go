@@ -143,6 +143,12 @@ func TestSentence(t *testing.T) {
 			[]string{"Up to 64 streams", "heavier rungs are void, since the engine was late"},
 		},
 		{
+			"the other shape of the largest stream count is void",
+			[]Rung{rung(64), rung(64, phases, void)},
+			64, codeLate,
+			[]string{"Up to 64 streams", "64 streams × 50 tok/s, phases is void, since the engine was late"},
+		},
+		{
 			"a void rung below a sound one says nothing either way",
 			[]Rung{rung(64, void), rung(256)},
 			256, codeLate,

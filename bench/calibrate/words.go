@@ -30,7 +30,9 @@ func grouped(n int) string {
 // short writes a number with at most three significant digits and no exponent.
 func short(x float64) string {
 	switch size := math.Abs(x); {
-	case size >= 100 || size == 0:
+	case size == 0: // also the negative zero
+		return "0"
+	case size >= 100:
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	case size >= 10:
 		return trimmed(x, 1)

@@ -23,6 +23,7 @@ type calibrateFlags struct {
 	round   time.Duration
 	rounds  *int
 	out     string
+	rate    *float64
 	json    bool
 	quiet   bool
 }
@@ -38,6 +39,7 @@ func calibrateCommand(env *environment) *cli.Command {
 			"minutes. The result is kept for run, which puts its error bars into every result.",
 		Flags: []cli.Flag{
 			option("", "stream counts, separated by commas (64,256,1000,4000,10000)", &ladder{&f.streams}, "rungs"),
+			option("", "tokens per second of each stream, instead of the highest this machine should hold", &number{&f.rate, 0.1, 1000}, "rate"),
 			option("", "length of one measurement; each rung makes eight (2)", &seconds{&f.round}, "seconds"),
 			option("", "how often client and bare loop take turns on a rung (2)", &count{&f.rounds, 1}, "rounds"),
 			word("", "file to save the result in, instead of the place where run looks for it", &f.out, "out"),
@@ -78,6 +80,11 @@ func (f *calibrateFlags) run(ctx context.Context, env *environment) error {
 		round = calibrate.DefaultRound
 	}
 	cfg.Loads, cfg.Skipped = calibrate.Ladder(streams, round, calibrate.DetectLimits())
+	if f.rate != nil {
+		for i := range cfg.Loads {
+			cfg.Loads[i] = cfg.Loads[i].At(*f.rate, round)
+		}
+	}
 	if len(cfg.Loads) == 0 {
 		return usagef("invalid_option", "--rungs: this machine can carry none of them: %s", cfg.Skipped[0].Reason)
 	}
