@@ -25,7 +25,7 @@ type Batch struct {
 	CPUSys   time.Duration
 	GCCycles int
 	Steps    int           // steps of the wall clock
-	Stall    time.Duration // the longest time by which a watchdog goroutine woke late
+	Stall    time.Duration // the longest time by which a loop, or a watchdog beside goroutines, looked late
 }
 
 // run is the shared state of one batch in flight.
@@ -42,8 +42,9 @@ type run struct {
 
 // tally is what a reader counts for itself and adds once, at its end.
 type tally struct {
-	kernel, bare int64 // reads with and without the kernel's stamp
-	steps        int   // steps of the wall clock
+	kernel, bare int64         // reads with and without the kernel's stamp
+	steps        int           // steps of the wall clock
+	stall        time.Duration // the longest time by which it looked late
 }
 
 // add adds what one reader saw. Every reader sees each step of the clock.
@@ -53,6 +54,7 @@ func (r *run) add(t tally) {
 	r.tally.kernel += t.kernel
 	r.tally.bare += t.bare
 	r.tally.steps = max(r.tally.steps, t.steps)
+	r.tally.stall = max(r.tally.stall, t.stall)
 }
 
 // source names where the stamps come from. A stray read without a stamp is
@@ -85,9 +87,17 @@ func (p *Pool) Do(ctx context.Context, requests []*Request) *Batch {
 	looped, alone := p.assign(requests)
 	p.startLoops(r, looped)
 	p.startReaders(r, alone)
+	if len(alone) > 0 { // loops watch themselves
+		r.watchdog.start()
+	}
 	r.ready.Wait()
 	b.Reader, b.Loops = readerName(len(looped), len(alone)), p.loops(len(looped))
+	loud := func() {}
+	if !p.collector {
+		loud = silence()
+	}
 	b.measure(r, p.cfg.Origin)
+	loud()
 	p.collect(b, requests)
 	return b
 }
@@ -95,9 +105,6 @@ func (p *Pool) Do(ctx context.Context, requests []*Request) *Batch {
 // measure opens the barrier, waits for the last request, and takes down what
 // the client did meanwhile.
 func (b *Batch) measure(r *run, origin time.Time) {
-	loud := silence()
-	defer loud()
-	go r.watchdog.run()
 	gc := collections()
 	user, sys := cpuTime()
 	b.Start = time.Since(origin)
@@ -107,7 +114,7 @@ func (b *Batch) measure(r *run, origin time.Time) {
 	userEnd, sysEnd := cpuTime()
 	b.CPUUser, b.CPUSys = userEnd-user, sysEnd-sys
 	b.GCCycles = collections() - gc
-	b.Stall = r.watchdog.stop()
+	b.Stall = max(r.tally.stall, r.watchdog.stop())
 	b.Reads, b.Steps = r.tally.kernel+r.tally.bare, r.tally.steps
 	b.Source = r.tally.source()
 	if r.tally.kernel > 0 {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
@@ -144,6 +145,125 @@ func BenchmarkFloor(b *testing.B) {
 				b.ReportMetric(c.cost[len(c.cost)/2]/clients[0].cost[len(c.cost)/2], c.name+"-ratio")
 			}
 		})
+	}
+}
+
+// BenchmarkLoops compares numbers of loops, batch by batch in turn: CPU per
+// event, the 99th percentile of the read lag, and the share of merged events.
+func BenchmarkLoops(b *testing.B) {
+	for _, l := range loads[2:] {
+		b.Run(l.String(), func(b *testing.B) {
+			e := startEngine(b, l.phase, l.itl)
+			requests := e.requests(l.streams, l.tokens)
+			loops := []int{1, 2, 4}
+			pools := make([]*loadgen.Pool, len(loops))
+			costs, lags, late := make([][]float64, len(loops)), make([][]int64, len(loops)), make([]int, len(loops))
+			for i, n := range loops {
+				pools[i] = open(b, loadgen.Config{Address: e.address(), Loops: n})
+			}
+			for round := range b.N + 1 {
+				for i, pool := range pools {
+					batch := pool.Do(b.Context(), requests)
+					if round == 0 { // warm-up
+						continue
+					}
+					costs[i] = append(costs[i], float64((batch.CPUUser+batch.CPUSys).Nanoseconds())/1e3/float64(l.events()))
+					for _, r := range batch.Records {
+						lags[i] = append(lags[i], r.Events.Lag...)
+						late[i] += r.LateMerged
+					}
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			for i, n := range loops {
+				slices.Sort(costs[i])
+				slices.Sort(lags[i])
+				b.ReportMetric(costs[i][len(costs[i])/2], fmt.Sprintf("loops%d-us/event", n))
+				b.ReportMetric(float64(lags[i][len(lags[i])*99/100])/1e3, fmt.Sprintf("loops%d-lag-p99-us", n))
+				b.ReportMetric(float64(late[i])/float64(b.N*l.events()), fmt.Sprintf("loops%d-merged", n))
+			}
+		})
+	}
+}
+
+// BenchmarkCollector compares batches with the garbage collector off, as they
+// are, and on, in turn: the read lag and the stamps' error in ns, collections
+// and bytes allocated a batch. The process holds a heap of small objects, as one
+// with the records of earlier batches does, and something else in it makes
+// garbage, as a display and a power meter do.
+func BenchmarkCollector(b *testing.B) {
+	for _, c := range []struct{ heap, garbage int }{{0, 0}, {0, 20}, {64, 0}, {64, 50}} {
+		b.Run(fmt.Sprintf("heap=%dMB/garbage=%dMBps", c.heap, c.garbage), func(b *testing.B) {
+			held := make([]*[64]byte, c.heap<<14)
+			for i := range held {
+				held[i] = new([64]byte)
+			}
+			ctx, cancel := context.WithCancel(b.Context())
+			var littering sync.WaitGroup
+			littering.Go(func() {
+				for tick := time.NewTicker(10 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+					for range c.garbage << 10 / 100 {
+						litter = make([]byte, 1<<10)
+					}
+				}
+			})
+			compareCollector(b)
+			cancel()
+			littering.Wait()
+			runtime.KeepAlive(held)
+		})
+	}
+}
+
+var litter []byte
+
+func compareCollector(b *testing.B) {
+	l := load{256, 512, "step", 10 * time.Millisecond}
+	e := startEngine(b, l.phase, l.itl)
+	requests := e.requests(l.streams, l.tokens)
+	origin := time.Now()
+	type side struct {
+		name        string
+		pool        *loadgen.Pool
+		lags, stamp []int64
+		cycles      int
+		bytes       uint64
+		cpu         time.Duration
+	}
+	sides := []*side{{name: "off"}, {name: "on"}}
+	for _, s := range sides {
+		s.pool = open(b, loadgen.Config{Address: e.address(), Origin: origin})
+	}
+	sides[1].pool.KeepCollector()
+	for range b.N {
+		for _, s := range sides {
+			e.reset(b)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			batch := s.pool.Do(b.Context(), requests)
+			runtime.ReadMemStats(&after)
+			s.bytes += after.TotalAlloc - before.TotalAlloc
+			s.cycles += batch.GCCycles
+			s.cpu += batch.CPUUser + batch.CPUSys
+			sent := e.sent(b)
+			for i, r := range batch.Records {
+				for k, at := range r.Events.At {
+					s.lags = append(s.lags, r.Events.Lag[k])
+					s.stamp = append(s.stamp, origin.UnixNano()+at-sent[nonce(i)][k])
+				}
+			}
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for _, s := range sides {
+		slices.Sort(s.lags)
+		slices.Sort(s.stamp)
+		b.ReportMetric(float64(s.lags[len(s.lags)*99/100]), s.name+"-lag-p99-ns")
+		b.ReportMetric(float64(s.lags[len(s.lags)-1]), s.name+"-lag-max-ns")
+		b.ReportMetric(float64(s.stamp[len(s.stamp)*99/100]), s.name+"-stamp-p99-ns")
+		b.ReportMetric(float64(s.cycles)/float64(b.N), s.name+"-collections")
+		b.ReportMetric(float64(s.bytes)/float64(b.N), s.name+"-B/batch")
+		b.ReportMetric(float64(s.cpu.Nanoseconds())/1e3/float64(b.N*l.events()), s.name+"-cpu-us/event")
 	}
 }
 

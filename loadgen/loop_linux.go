@@ -4,20 +4,25 @@ import (
 	"context"
 	"runtime"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// loops is how many epoll loops read n streams: one per two cores, so that a
-// machine shared with the server keeps cores for it, and at least 32 streams
-// each, below which a second loop only adds wake-ups.
+// streamsPerLoop is how many streams one loop reads before there is a second:
+// a loop takes more than 100,000 events a second, and a second one costs its
+// own wake-ups (docs/adr/0002).
+const streamsPerLoop = 256
+
+// loops is how many epoll loops read n streams: at most one per two cores, so
+// that a machine shared with the server keeps cores for it.
 func (p *Pool) loops(n int) int {
 	if n == 0 {
 		return 0
 	}
 	want := p.cfg.Loops
 	if want == 0 {
-		want = min(runtime.GOMAXPROCS(0)/2, 8, n/32)
+		want = min(runtime.GOMAXPROCS(0)/2, 8, (n+streamsPerLoop-1)/streamsPerLoop)
 	}
 	return min(max(want, 1), n)
 }
@@ -27,7 +32,7 @@ func (p *Pool) loops(n int) int {
 func (p *Pool) startLoops(r *run, lanes []*lane) {
 	n := p.loops(len(lanes))
 	for i := range n {
-		lp := newLoop(p, r)
+		lp := newLoop(p, r, n)
 		for j := i; j < len(lanes); j += n {
 			lp.lanes = append(lp.lanes, lanes[j])
 		}
@@ -45,6 +50,7 @@ type loop struct {
 	lanes []*lane // a lane that has ended is nil
 	live  int
 	epoll int
+	sleep func(epoll int, named []unix.EpollEvent, ms int) (int, error)
 	named []unix.EpollEvent
 	clock clock
 	vigil vigil
@@ -66,11 +72,16 @@ const (
 	tick = 50 * time.Millisecond
 )
 
-func newLoop(p *Pool, r *run) *loop {
-	return &loop{
-		pool: p, run: r, clock: newClock(p.cfg.Origin),
+// newLoop makes one of n loops.
+func newLoop(p *Pool, r *run, n int) *loop {
+	lp := &loop{
+		pool: p, run: r, clock: newClock(p.cfg.Origin), sleep: sleepSilently,
 		named: make([]unix.EpollEvent, namedSize), buf: make([]byte, readSize),
 	}
+	if n >= runtime.GOMAXPROCS(0) { // nobody else could run
+		lp.sleep = unix.EpollWait
+	}
+	return lp
 }
 
 // serve is the life of a loop in one batch.
@@ -87,7 +98,7 @@ func (lp *loop) serve() {
 		lp.turn()
 	}
 	unix.Close(lp.epoll)
-	lp.tally.steps = lp.clock.steps
+	lp.tally.steps, lp.tally.stall = lp.clock.steps, lp.vigil.stall
 	lp.run.add(lp.tally)
 }
 
@@ -179,13 +190,28 @@ func (lp *loop) turn() {
 // wait sleeps until sockets are ready or a nap has passed.
 func (lp *loop) wait() int {
 	before := lp.clock.now().mono
-	n, err := unix.EpollWait(lp.epoll, lp.named, int(nap/time.Millisecond))
+	n, err := lp.sleep(lp.epoll, lp.named, int(nap/time.Millisecond))
+	after := lp.clock.now().mono
 	if err != nil { // EINTR
 		n = 0
 	}
-	after := lp.clock.now().mono
 	lp.vigil.woke(before, after, n, err == nil && n < len(lp.named))
+	if n == 0 {
+		runtime.Gosched() // a moment without events is the others' moment
+	}
 	return n
+}
+
+// sleepSilently is epoll_wait without a word to the scheduler: that halves what
+// a wake-up costs, and its delay. The price is that one core's share of the
+// scheduler sleeps along, for a nap at most; so does whoever must stop the
+// world, and the collector, which does, is off.
+func sleepSilently(epoll int, named []unix.EpollEvent, ms int) (int, error) {
+	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&named[0])), uintptr(len(named)), uintptr(ms), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
 }
 
 // attend deals with one socket that is ready.

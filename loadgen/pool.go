@@ -65,9 +65,10 @@ type Request struct {
 type Pool struct {
 	cfg Config
 	limits
-	files func(n int) error // makes sure that n connections may be open
-	lanes []*lane
-	count counters
+	files     func(n int) error // makes sure that n connections may be open
+	collector bool              // stays on during a batch; tests compare
+	lanes     []*lane
+	count     counters
 }
 
 // counters are what a display may read while a batch runs.

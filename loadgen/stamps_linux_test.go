@@ -179,7 +179,7 @@ func TestReceiveAllocatesNothing(t *testing.T) {
 		ours, theirs := pair(t)
 		fd, _ := detach(ours, true)
 		defer closeFD(fd)
-		lp := newLoop(New(Config{}), nil)
+		lp := newLoop(New(Config{}), nil, 1)
 		read := testing.AllocsPerRun(200, func() {
 			theirs.Write(hello)
 			for {

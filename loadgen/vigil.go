@@ -21,11 +21,14 @@ type vigil struct {
 	known   time.Duration // bytes of this turn came after that
 	slept   bool
 	late    time.Duration // this turn began late by that much at least
+	looked  time.Duration // the last wait returned then
+	stall   time.Duration // the longest that no wait returned, beyond a nap
 }
 
 const (
-	// nap is the longest wait of a loop.
-	nap = 2 * time.Millisecond
+	// nap is the longest wait of a loop. A shorter one would tell lateness more
+	// exactly, and a wake-up for nothing costs 20 µs (docs/adr/0002).
+	nap = 5 * time.Millisecond
 	// quickWait and quickEvent bound a wait that did not sleep: the call itself,
 	// and what it takes for each event it returns.
 	quickWait  = 20 * time.Microsecond
@@ -35,6 +38,10 @@ const (
 // woke notes a wait that began at before, ended at after and named n sockets.
 // all says that every socket with bytes was named.
 func (v *vigil) woke(before, after time.Duration, n int, all bool) {
+	if v.looked == 0 {
+		v.looked = before
+	}
+	v.stall, v.looked = max(v.stall, after-v.looked-nap), after
 	v.known, v.late = v.scanned, 0
 	if lasted := after - before; lasted > quickWait+time.Duration(n)*quickEvent {
 		v.known, v.slept = after, true

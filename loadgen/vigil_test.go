@@ -26,7 +26,7 @@ func TestVigilBoundsHowLongBytesLayUnread(t *testing.T) {
 		{
 			"a loop that was woken late by its nap's end lay blind since",
 			[]wait{{ms, 40 * ms, 3, false}},
-			[]read{{40*ms + 10*us, 5 * us, 37*ms + 10*us}},
+			[]read{{40*ms + 10*us, 5 * us, 34*ms + 10*us}},
 		},
 		{
 			"the oldest stamp of the turn is a witness for all",

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,20 +16,21 @@ type watchdog struct {
 	late   atomic.Int64 // how late it was then
 	worst  time.Duration
 	quit   chan struct{}
-	done   chan struct{}
+	done   sync.WaitGroup
 }
 
 const watchEvery = 5 * time.Millisecond
 
 func newWatchdog(origin time.Time) *watchdog {
-	w := &watchdog{origin: origin, quit: make(chan struct{}), done: make(chan struct{})}
+	w := &watchdog{origin: origin, quit: make(chan struct{})}
 	w.due.Store(math.MaxInt64)
 	return w
 }
 
-// run watches until stop is called.
+// start watches until stop is called.
+func (w *watchdog) start() { w.done.Go(w.run) }
+
 func (w *watchdog) run() {
-	defer close(w.done)
 	timer := time.NewTimer(watchEvery)
 	defer timer.Stop()
 	for {
@@ -52,10 +54,10 @@ func (w *watchdog) run() {
 	}
 }
 
-// stop ends the watchdog and returns the longest lateness.
+// stop ends the watchdog, if it was started, and returns the longest lateness.
 func (w *watchdog) stop() time.Duration {
 	close(w.quit)
-	<-w.done
+	w.done.Wait()
 	return w.worst
 }
 
