@@ -5,6 +5,7 @@ GO        ?= go
 FUZZTIME  ?= 30s
 BENCHTIME ?= 1s
 COUNT     ?= 6
+BENCH     ?= .
 
 .PHONY: build check lint test fuzz bench bench-compare peers golden demo clean
 
@@ -35,11 +36,11 @@ fuzz: ## each fuzz target for FUZZTIME
 	done
 
 bench: ## benchmarks in benchfmt
-	@$(GO) test -run '^$$' -bench . -benchtime $(BENCHTIME) -count $(COUNT) ./sse ./loadgen ./stats ./bench/...
+	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) ./sse ./loadgen ./stats ./bench/...
 
 bench-compare: ## benchmarks of BASE=rev and of this tree, interleaved, judged by benchstat
 	@test -n "$(BASE)" || { echo "write make bench-compare BASE=rev"; exit 1; }
-	@COUNT=$(COUNT) BENCHTIME=$(BENCHTIME) scripts/bench-compare $(BASE)
+	@COUNT=$(COUNT) BENCHTIME=$(BENCHTIME) BENCH='$(BENCH)' scripts/bench-compare $(BASE)
 
 peers: build ## other load generators beside ours; writes docs/accuracy.md (15 minutes, 18 GB in build/peers)
 	python3 peers/install.py
