@@ -10,7 +10,6 @@ import (
 
 	"lmxbench/bench/report"
 	"lmxbench/internal/engine"
-	"lmxbench/internal/hardware"
 	"lmxbench/loadgen"
 )
 
@@ -39,11 +38,11 @@ func (r *rung) send(ctx context.Context, b batch) (report.Batch, []report.Reques
 	// What cannot be opened is tried again by Do and then ends as that request.
 	dialled, _ := r.pool.Open(ctx, b.streams)
 	before := r.counters(ctx)
-	cpuBefore, _ := hardware.ReadCPUTime("") // zeros where it cannot be read
+	cpuBefore := r.processor()
 	settled := r.power.follow(b.streams, r.pool.Progress)
 	got := r.pool.Do(ctx, requests)
 	settled()
-	cpuAfter, _ := hardware.ReadCPUTime("")
+	cpuAfter := r.processor()
 	lines := make([]report.Request, len(got.Records))
 	var tokens int64
 	for i, rec := range got.Records {
@@ -88,7 +87,7 @@ func batchLine(b batch, got *loadgen.Batch) report.Batch {
 		Phase: b.phase, Iteration: b.iteration, Concurrency: b.streams,
 		StartNs: int64(got.Start), EndNs: int64(got.End),
 		TimestampSource: got.Source, Reader: got.Reader, Loops: got.Loops,
-		Dialled: got.Dialled, Reads: got.Reads, UnstampedReads: got.Unasked,
+		Dialled: got.Dialled, ConnectNs: int64(got.Opening), Reads: got.Reads, UnstampedReads: got.Unasked,
 		CPUUserNs: int64(got.CPUUser), CPUSystemNs: int64(got.CPUSys), Cores: min(got.Cores, runtime.NumCPU()), // --sim keeps to half of them
 		GCCycles: got.GCCycles, ClockSteps: got.Steps, StallNs: int64(got.Stall),
 	}

@@ -13,6 +13,13 @@ import (
 	"lmxbench/internal/hardware"
 )
 
+// processorTime is what all processors have done so far; zeros where it cannot
+// be read.
+func processorTime() hardware.CPUTime {
+	t, _ := hardware.ReadCPUTime("")
+	return t
+}
+
 // stolen is how many ticks of /proc/stat the hypervisor gave to others between
 // two readings, and how many there were; zeros where they cannot be read.
 func stolen(before, after hardware.CPUTime) (steal, all int64) {

@@ -8,6 +8,7 @@ import (
 
 	"lmxbench/bench/report"
 	"lmxbench/internal/engine"
+	"lmxbench/internal/hardware"
 	"lmxbench/loadgen"
 )
 
@@ -30,9 +31,11 @@ type rung struct {
 	power    *powerLog
 	noPower  string // why power is nil
 
-	// How a batch is sent and the server's counters are read; tests replace them.
-	deliver  func(*rung, context.Context, batch) (report.Batch, []report.Request, error)
-	counters func(context.Context) *report.Metrics
+	// How a batch is sent, and the counters of the server and of the machine's
+	// processors are read; tests replace them.
+	deliver   func(*rung, context.Context, batch) (report.Batch, []report.Request, error)
+	counters  func(context.Context) *report.Metrics
+	processor func() hardware.CPUTime
 }
 
 func runRung(ctx context.Context, cfg *Config, srv *server, concurrency int) (Rung, error) {
@@ -86,7 +89,7 @@ func newRung(cfg *Config, srv *server, concurrency int) (*rung, error) {
 		ConnectTimeout: cfg.ConnectTimeout, RequestTimeout: cfg.Timeout, StallTimeout: cfg.StallTimeout,
 		UserStamps: cfg.UserStamps,
 	})
-	r.deliver, r.counters = (*rung).send, r.scrape
+	r.deliver, r.counters, r.processor = (*rung).send, r.scrape, processorTime
 	r.session = srv.session(cfg, r.origin)
 	if cfg.Calibration != nil {
 		r.session.Calibration = cfg.Calibration(concurrency)

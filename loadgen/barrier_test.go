@@ -1,7 +1,9 @@
 package loadgen_test
 
 import (
+	"io"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -103,4 +105,46 @@ func TestBatchDescribesTheClient(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBatchCountsAStepOfTheClock sets the wall clock back while a stream is
+// being read, and holds that the batch says so and the times go on.
+func TestBatchCountsAStepOfTheClock(t *testing.T) {
+	t.Parallel()
+	eachReader(t, func(t *testing.T, secure bool, config func(string) loadgen.Config) {
+		for _, stepped := range []bool{true, false} {
+			var set atomic.Bool
+			pools := make(chan *loadgen.Pool, 1)
+			srv := serveConns(t, secure, func(p peer) {
+				if p.request() != nil {
+					return
+				}
+				p.play(cut(keep, token("a")))
+				pool := <-pools
+				for events := int64(0); events == 0; events, _ = pool.Progress() {
+					time.Sleep(ms)
+				}
+				set.Store(stepped)
+				io.WriteString(p.conn, strings.Join(chunked(keep, token("b"), token("c"), finish("length"), usage(3, 3), doneEvent).pieces[1:], ""))
+				p.r.Peek(1)
+			})
+			pool := open(t, config(srv.Addr().String()))
+			pools <- pool
+			pool.ShiftWall(func() time.Duration {
+				if set.Load() {
+					return -time.Hour
+				}
+				return 0
+			})
+			b := pool.Do(t.Context(), requests(1))
+			r := only(t, b)
+			wantOutcome(t, r, loadgen.OK, "")
+			if (b.Steps > 0) != stepped {
+				t.Errorf("%d steps counted, clock set: %v", b.Steps, stepped)
+			}
+			if took := r.T.End - r.T.Send; took < 0 || took > time.Minute {
+				t.Errorf("the request took %s", took)
+			}
+		}
+	})
 }

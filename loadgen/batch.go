@@ -3,6 +3,7 @@ package loadgen
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,7 +18,8 @@ type Batch struct {
 	Source   string // "kernel", "user" or "mixed": where the time stamps come from; "" when nothing was read
 	Reader   string // "epoll", "goroutine" or "mixed"; "" when no connection was open
 	Loops    int
-	Dialled  int
+	Dialled  int           // connections opened for this batch
+	Opening  time.Duration // median time it took to open those it used, TLS included, whenever that was; 0: it had none
 	Reads    int64
 	Unasked  int64 // reads without the kernel stamp they should have carried
 	Cores    int   // GOMAXPROCS
@@ -92,6 +94,7 @@ func (p *Pool) Do(ctx context.Context, requests []*Request) *Batch {
 	}
 	r.ready.Wait()
 	b.Reader, b.Loops = readerName(len(looped), len(alone)), p.loops(len(looped))
+	b.Opening = opening(slices.Concat(looped, alone))
 	loud := func() {}
 	if !p.collector {
 		loud = silence()
@@ -120,6 +123,20 @@ func (b *Batch) measure(r *run, origin time.Time) {
 	if r.tally.kernel > 0 {
 		b.Unasked = r.tally.bare
 	}
+}
+
+// opening is the median time that it took to open the lanes, the upper one of
+// the middle two.
+func opening(lanes []*lane) time.Duration {
+	took := make([]time.Duration, len(lanes))
+	for i, l := range lanes {
+		took[i] = l.opening
+	}
+	if len(took) == 0 {
+		return 0
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
 }
 
 func readerName(looped, alone int) string {

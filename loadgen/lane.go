@@ -18,6 +18,7 @@ type lane struct {
 	stamps  *stampConn // below conn; nil where there are no kernel stamps
 	peer    string
 	connect time.Duration // when it was ready
+	opening time.Duration // how long it took to open, TLS included
 	served  bool          // it has carried an answer
 
 	err     error   // why there is no connection
@@ -72,10 +73,12 @@ func (p *Pool) dial(ctx context.Context, l *lane, alone bool) {
 	limit := deadline{PhaseConnect, "no connection", p.cfg.ConnectTimeout}
 	limited, cancel := context.WithTimeout(ctx, limit.limit)
 	defer cancel()
+	began := time.Since(p.cfg.Origin)
 	err := p.connect(limited, l, alone)
 	switch {
 	case err == nil:
 		l.connect = time.Since(p.cfg.Origin)
+		l.opening = l.connect - began
 	case ctx.Err() != nil:
 		l.refuse(Cancelled, errors.New(stopText(context.Cause(ctx))))
 	case limited.Err() != nil:
@@ -103,7 +106,7 @@ func (p *Pool) connect(ctx context.Context, l *lane, alone bool) error {
 		}
 	}
 	if isTCP && !p.cfg.UserStamps {
-		if l.stamps = newStampConn(tcp, p.cfg.Origin); l.stamps != nil {
+		if l.stamps = newStampConn(tcp, p.newClock()); l.stamps != nil {
 			conn = l.stamps
 		}
 	}

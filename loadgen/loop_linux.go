@@ -75,7 +75,7 @@ const (
 // newLoop makes one of n loops.
 func newLoop(p *Pool, r *run, n int) *loop {
 	lp := &loop{
-		pool: p, run: r, clock: newClock(p.cfg.Origin), sleep: sleepSilently,
+		pool: p, run: r, clock: p.newClock(), sleep: sleepSilently,
 		named: make([]unix.EpollEvent, namedSize), buf: make([]byte, readSize),
 	}
 	if n >= runtime.GOMAXPROCS(0) { // nobody else could run

@@ -1,6 +1,7 @@
 package loadgen_test
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -14,6 +15,10 @@ const roleVariable = "LOADGEN_TEST_ROLE"
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(play(role, os.Args[1:]))
+	}
+	if err := awaitStamps(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -67,6 +67,7 @@ type Pool struct {
 	limits
 	files     func(n int) error // makes sure that n connections may be open
 	collector bool              // stays on during a batch; tests compare
+	ask       func() reading    // the clocks; nil asks the system, tests answer themselves
 	lanes     []*lane
 	count     counters
 }
@@ -152,6 +153,13 @@ func (p *Pool) Open(ctx context.Context, n int) (dialled int, err error) {
 		}
 	}
 	return dialled, nil
+}
+
+// newClock is the clock of one reader.
+func (p *Pool) newClock() clock {
+	c := newClock(p.cfg.Origin)
+	c.ask = p.ask
+	return c
 }
 
 // Close closes every connection.

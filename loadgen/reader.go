@@ -37,7 +37,7 @@ type reader struct {
 }
 
 func (p *Pool) newReader(r *run, l *lane) *reader {
-	return &reader{pool: p, run: r, lane: l, s: l.s, clock: newClock(p.cfg.Origin), buf: make([]byte, readerBuffer)}
+	return &reader{pool: p, run: r, lane: l, s: l.s, clock: p.newClock(), buf: make([]byte, readerBuffer)}
 }
 
 // startReaders starts a goroutine for each lane; they wait at the barrier.

@@ -29,12 +29,12 @@ type stampConn struct {
 }
 
 // newStampConn switches kernel stamps on, or returns nil where there are none.
-func newStampConn(tcp *net.TCPConn, origin time.Time) *stampConn {
+func newStampConn(tcp *net.TCPConn, clock clock) *stampConn {
 	raw, err := tcp.SyscallConn()
 	if err != nil || !enableStamps(raw) {
 		return nil
 	}
-	c := &stampConn{TCPConn: tcp, raw: raw, clock: newClock(origin)}
+	c := &stampConn{TCPConn: tcp, raw: raw, clock: clock}
 	c.received = c.receive
 	return c
 }

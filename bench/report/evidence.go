@@ -151,7 +151,7 @@ type Batch struct {
 	GCCycles        int    `json:"gcCycles"`            // collections that ran inside the batch
 	ClockSteps      int    `json:"clockSteps"`          // steps of the wall clock seen by the readers
 	StallNs         int64  `json:"stallNs"`             // longest time the watchdog goroutine was late
-	ConnectNs       int64  `json:"connectNs,omitempty"` // median time to open one of the dialled connections, TLS included; 0: none was dialled
+	ConnectNs       int64  `json:"connectNs,omitempty"` // median time it took to open the connections it used, TLS included, whenever that was; 0: it had none
 	StealTicks      int64  `json:"stealTicks"`          // /proc/stat, all cores, over the batch
 	CPUTicks        int64  `json:"cpuTicks"`            // all states, same span; 0: not readable
 

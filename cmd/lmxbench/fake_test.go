@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -92,6 +93,22 @@ func sendSignal(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("no background command runs %q", args[1])
+}
+
+// halt N TIME WORDS stops the background command whose words contain these, N
+// times for that time each, and lets it go on for as long in between.
+func halt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: halt N TIME WORDS")
+	}
+	d, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	for range atoi(ts, args[0]) {
+		sendSignal(ts, false, []string{"STOP", args[2]})
+		time.Sleep(d) // this is the fault
+		sendSignal(ts, false, []string{"CONT", args[2]})
+		time.Sleep(d)
+	}
 }
 
 // ended CODE WORDS compares the exit code of a command that was signalled and

@@ -180,6 +180,20 @@ func codes(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// doubts RESULT CODE… holds that the verdict names these codes, others or not,
+// as more than a note.
+func doubts(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: doubts RESULT CODE…")
+	}
+	found := findings(ts, ts.MkAbs(args[0]))
+	for _, code := range args[1:] {
+		if !slices.ContainsFunc(found, func(f finding) bool { return f.Code == code && f.Level != "INFO" }) {
+			ts.Fatalf("no %s among %+v", code, found)
+		}
+	}
+}
+
 // outcomes DIR CLASS=N… holds that the timed requests ended so.
 func outcomes(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {

@@ -7,9 +7,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,7 +23,12 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"lmxbench": main})
+	if signal.Ignored(syscall.SIGHUP) { // under nohup; the commands are to have the usual handling
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
+	commands := crowd()
+	commands["lmxbench"] = main
+	testscript.Main(m, commands)
 }
 
 // TestScript runs the command line as its users do. The lines with # are their
@@ -58,6 +65,8 @@ func TestScript(t *testing.T) {
 			"refuses":   refuses,
 			"signal":    sendSignal,
 			"ended":     ended,
+			"halt":      halt,
+			"doubts":    doubts,
 		},
 	})
 }
