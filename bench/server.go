@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lmxbench/bench/report"
@@ -41,10 +42,10 @@ func ask(ctx context.Context, cfg *Config) (*server, error) {
 		Extra: cfg.Extra,
 	}
 	patient := cfg.Target
-	patient.Timeout = cfg.Timeout // a first request may load or compile the model
+	patient.Timeout, patient.Silence = cfg.Timeout, cfg.StallTimeout // a first request may load or compile the model
 	s.can, err = engine.Negotiate(ctx, patient, s.askedFor)
 	var fault *engine.Error
-	if errors.As(err, &fault) && fault.Class == engine.StreamFailed {
+	if errors.As(err, &fault) && slices.Contains(begun, fault.Class) {
 		// The run will meet the same and count it; that says more than giving up.
 		cfg.Observer.Note("the first small request failed: " + fault.Problem)
 		s.can.Request = s.askedFor
@@ -57,6 +58,9 @@ func ask(ctx context.Context, cfg *Config) (*server, error) {
 	}
 	return s, nil
 }
+
+// begun are the faults of an answer that the server had begun to give.
+var begun = []engine.Class{engine.StreamFailed, engine.ConnectionLost, engine.Stalled}
 
 // contradictions are where the server says other things than the user.
 func (s *server) contradictions(p *report.Plan) []string {

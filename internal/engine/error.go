@@ -17,6 +17,7 @@ const (
 	TLSFailed      Class = "tls_failed"      // any other fault of the handshake
 	WrongScheme    Class = "wrong_scheme"    // http spoken to an https port, or the reverse
 	TimedOut       Class = "timed_out"       // no whole answer within the deadline
+	Stalled        Class = "stalled"         // a stream began and fell silent
 	Cancelled      Class = "cancelled"       // the caller's context ended
 	ConnectionLost Class = "connection_lost" // the server closed in mid-answer
 	NotHTTP        Class = "not_http"        // the answer is not HTTP

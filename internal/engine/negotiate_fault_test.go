@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"lmxbench/internal/engine"
 	ssepkg "lmxbench/sse"
@@ -43,6 +47,22 @@ func TestNegotiateFaults(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a stream that falls silent after a token", func(t *testing.T) {
+		t.Parallel()
+		quit := make(chan struct{})
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n")
+			w.(http.Flusher).Flush()
+			<-quit
+		}))
+		t.Cleanup(server.Close)
+		t.Cleanup(func() { close(quit) })
+		target := targetOf(t, server.URL)
+		target.Timeout, target.Silence = time.Minute, 50*time.Millisecond
+		_, err := engine.Negotiate(within(t), target, engine.Request{Model: "m", Prompt: "p", MaxTokens: 8})
+		wantFault(t, err, engine.Stalled, "silent for 50ms", "POST ")
+	})
 	t.Run("a request that no server would take", func(t *testing.T) {
 		t.Parallel()
 		target, asks := modelServer(t, func(ask) route { return route{} })

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"lmxbench/sse"
 )
@@ -53,6 +54,9 @@ func (x *exchange) readFrom(source io.Reader, limit int) (reading, error) {
 		buffer  = make([]byte, 32<<10)
 	)
 	for {
+		if r.tokenEvents > 0 {
+			x.bound()
+		}
 		n, err := source.Read(buffer)
 		if n > 0 && first {
 			first = false
@@ -81,9 +85,27 @@ func (x *exchange) readFrom(source io.Reader, limit int) (reading, error) {
 			return r, r.unfinished(x, &framer)
 		case err != nil && (r.done || r.finish != "" && r.usageEvents > 0):
 			return r, nil // cut after everything had come
+		case err != nil && r.tokenEvents > 0 && isTimeout(err) && !x.ended():
+			return r, x.silent()
 		case err != nil:
 			return r, x.fault(err)
 		}
+	}
+}
+
+// bound limits the wait for the next bytes.
+func (x *exchange) bound() {
+	if x.target.Silence > 0 && x.conn != nil {
+		x.conn.SetReadDeadline(time.Now().Add(x.target.Silence))
+	}
+}
+
+// silent explains a stream that did not go on.
+func (x *exchange) silent() *Error {
+	return &Error{
+		Class: Stalled, Asked: x.target.asked(x.q), Status: x.status,
+		Problem: "the stream fell silent for " + x.target.Silence.String() + " after a token",
+		Advice:  "look at the server's log; --stall-timeout-seconds waits longer",
 	}
 }
 

@@ -25,6 +25,9 @@ type Target struct {
 	// Timeout bounds one question from the first look-up of the name to the
 	// last byte of the answer. 0 means DefaultTimeout.
 	Timeout time.Duration
+	// Silence bounds the wait for more of a completion's stream once a token has
+	// come. 0 means that only Timeout does.
+	Silence time.Duration
 }
 
 func (t Target) timeout() time.Duration {
