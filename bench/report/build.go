@@ -52,21 +52,23 @@ func Build(e Evidence) (*Document, error) {
 	if err := a.lmxResult(d); err != nil {
 		return nil, err
 	}
-	d.Bench = a.extension(d)
+	if d.Bench, err = a.extension(d); err != nil {
+		return nil, err
+	}
 	d.Bench.Verdict = a.verdict(d)
 	return d, nil
 }
 
 // extension is the lmxbench key without its verdict.
-func (a *analysis) extension(d *Document) *Extension {
-	x := &Extension{
+func (a *analysis) extension(d *Document) (x *Extension, err error) {
+	x = &Extension{
 		Schema: Schema, Version: a.Tool.Version, Revision: a.Tool.Revision,
 		Simulated: a.Plan.Simulated != "", Partial: a.partial,
 		Origin: Origin{a.Session.OriginUnixNs},
 		Plan:   PlanRecord{Plan: a.Plan},
 
 		Outcomes: a.outcomes(), Warmup: a.warmup(),
-		Power: a.Attached.Power, Ceiling: a.Attached.Ceiling, Cost: a.Attached.Cost,
+		Power: a.Attached.Power, Ceiling: a.Attached.Ceiling,
 		Environment: a.Session.Environment,
 	}
 	if x.Environment == nil {
@@ -78,7 +80,8 @@ func (a *analysis) extension(d *Document) *Extension {
 	x.Latency, x.StreamTokS = a.latency()
 	x.Client = a.client()
 	x.Engine = a.engine()
-	return x
+	x.Cost, err = a.cost(&x.Throughput)
+	return x, err
 }
 
 // outcomes counts the classes of the timed requests.

@@ -61,6 +61,7 @@ type Plan struct {
 	ServeCommand  string          `json:"serveCommand,omitempty"`
 	ServeFlags    map[string]any  `json:"serveFlags,omitempty"` // lmx engineFlags read from the serve command
 	Spec          *Speculation    `json:"speculation,omitempty"`
+	Prices        *Prices         `json:"prices,omitempty"` // declared; nil: none
 
 	AllowFailures bool   `json:"allowFailures,omitempty"`
 	Simulated     string `json:"simulated,omitempty"` // profile of the simulated engine; "" for a real server
@@ -260,7 +261,6 @@ type Tool struct {
 type Attached struct {
 	Power    json.RawMessage `json:"power,omitempty"`
 	Ceiling  json.RawMessage `json:"ceiling,omitempty"`
-	Cost     json.RawMessage `json:"cost,omitempty"`
 	Findings []Finding       `json:"findings,omitempty"` // of the codes that package power and the ceiling own
 }
 

@@ -31,7 +31,7 @@ type Extension struct {
 	Engine      Engine          `json:"engine"`
 	Power       json.RawMessage `json:"power,omitempty"`
 	Ceiling     json.RawMessage `json:"ceiling,omitempty"`
-	Cost        json.RawMessage `json:"cost,omitempty"`
+	Cost        *Cost           `json:"cost,omitempty"` // nil: no price was declared
 	Environment Environment     `json:"environment"`
 }
 

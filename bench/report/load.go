@@ -135,7 +135,7 @@ func (e *Evidence) take(o *Observation, line int) error {
 }
 
 func (a *Attached) empty() bool {
-	return len(a.Power) == 0 && len(a.Ceiling) == 0 && len(a.Cost) == 0 && len(a.Findings) == 0
+	return len(a.Power) == 0 && len(a.Ceiling) == 0 && len(a.Findings) == 0
 }
 
 func (b *Batch) check() error {

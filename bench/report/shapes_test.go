@@ -168,9 +168,9 @@ func queued() report.Evidence {
 func fromSimulator() report.Evidence {
 	e := small(2).evidence()
 	e.Plan.Simulated, e.Plan.PromptName, e.Session.Calibration = "b200-qwen36-35b-fp8", "", nil
+	e.Plan.Prices = &report.Prices{GPUHourUSD: ptr(5.98), USDPerKWh: ptr(0.25), PUE: 1.2, ValidOn: "2026-11-01"}
 	e.Attached = report.Attached{
 		Power: json.RawMessage(`{"source":"synthetic","joulesPerToken":0.056}`),
-		Cost:  json.RawMessage(`{"usdPerMillionOutputTokens":0.107}`),
 		Findings: []report.Finding{
 			{Code: "power_capped", Level: report.Warn, Detail: "GPU 0 was held at its limit for 12 % of the window"},
 			{Code: "thermal", Level: report.Invalid, Detail: "GPU 0 was slowed by heat"},

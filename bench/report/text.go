@@ -16,8 +16,9 @@ import (
 type Text struct {
 	// Dir is where the evidence lies; shown last.
 	Dir string
-	// Power, Ceiling and Cost are one line each, in words, from the packages
-	// that own these values. Empty is said in two words.
+	// Power and Ceiling are one line each, in words, from the packages that own
+	// these values. Empty is said in two words. Cost, if not empty, replaces the
+	// price by what the run itself was told.
 	Power, Ceiling, Cost string
 }
 
@@ -209,8 +210,11 @@ func (t Text) facts(b *bytes.Buffer, x *Extension) {
 	if t.Ceiling != "" || len(x.Ceiling) > 0 {
 		fact(b, "ceiling", attached(t.Ceiling, x.Ceiling, ""))
 	}
-	if t.Cost != "" || len(x.Cost) > 0 {
-		fact(b, "cost", attached(t.Cost, x.Cost, ""))
+	switch {
+	case t.Cost != "":
+		fact(b, "cost", t.Cost)
+	case x.Cost != nil:
+		fact(b, "cost", costTitle(x.Cost))
 	}
 	if s := x.Engine.Speculation; s != nil {
 		fact(b, "speculation", speculationTitle(s))

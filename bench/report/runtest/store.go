@@ -33,7 +33,7 @@ func Store(t testing.TB, parent, name string, l Load) string {
 		must(t, w.Close())
 		return dir
 	}
-	if len(e.Attached.Power)+len(e.Attached.Cost)+len(e.Attached.Ceiling)+len(e.Attached.Findings) > 0 {
+	if len(e.Attached.Power)+len(e.Attached.Ceiling)+len(e.Attached.Findings) > 0 {
 		must(t, w.Attach(&e.Attached))
 	}
 	d, err := report.Build(e)

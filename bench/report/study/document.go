@@ -21,7 +21,7 @@ func fromDocument(path string, d *report.Document) *Subject {
 		Streams: max(1, d.BatchSize), PromptTokens: d.PromptTokens, OutputTokens: d.OutputTokens,
 		CreatedAt: d.Provenance.CreatedAt,
 	}
-	s.GPU, s.GPUs = cards(d.Hardware)
+	s.GPU, s.GPUs = report.Cards(d.Hardware)
 	s.MaxTokens, _ = wholeNumber(d.EngineFlags["maxTokens"])
 	s.Speculation = speculation(d.EngineFlags)
 	if len(d.GPUPowerWatts) > 0 {
@@ -61,6 +61,9 @@ func (s *Subject) fromExtension(d *report.Document) {
 	s.addRate(cost.InterToken, t.InterToken, pick(func(i *report.Iteration) *float64 { return i.InterToken }))
 	s.addRate(cost.ConcurrentRequestWindow, t.ConcurrentRequestWindow, pick(func(i *report.Iteration) *float64 { return i.ConcurrentRequestWindow }))
 	s.addRate(cost.BatchWall, t.BatchWall, pick(func(i *report.Iteration) *float64 { return i.BatchWall }))
+	if c := x.Cost; c != nil && c.USDPerHour != nil {
+		s.Price = &Tariff{Name: "rent", USDPerHour: *c.USDPerHour, Basis: "as declared to run"}
+	}
 	if t.Plateau != nil {
 		s.addRate(cost.Plateau, &t.Plateau.Rates, pick(func(i *report.Iteration) *float64 { return i.Plateau }))
 	}
@@ -196,36 +199,6 @@ func measuredEnergy(raw json.RawMessage) (e *Energy, why string) {
 		}
 	}
 	return nil, p.Reason
-}
-
-// cards reads name and number of the GPUs from hardware.json.
-func cards(raw json.RawMessage) (name string, n int) {
-	var h struct {
-		Name  string `json:"gpuName"`
-		Plain string `json:"name"`
-		Count int    `json:"gpuCount"`
-		GPUs  []struct {
-			Name  string `json:"name"`
-			GPU   string `json:"gpuName"`
-			Count int    `json:"count"`
-		} `json:"gpus"`
-	}
-	if len(raw) == 0 || json.Unmarshal(raw, &h) != nil {
-		return "", 0
-	}
-	name, n = first(h.Name, h.Plain), h.Count
-	slots := 0
-	for _, g := range h.GPUs {
-		name = first(name, g.GPU, g.Name)
-		slots += max(1, g.Count)
-	}
-	if n == 0 {
-		n = slots
-	}
-	if n == 0 && name != "" {
-		n = 1
-	}
-	return name, n
 }
 
 // speculation is the way of drafting in a few words, empty without one.
