@@ -101,11 +101,11 @@ func processors(stolen float64) func() hardware.CPUTime {
 // which still runs this test is late for it.
 func TestCleanRunsDoubtNothing(t *testing.T) {
 	t.Parallel()
-	base := simulated(t, 150*time.Millisecond)
+	base := simulated(t, 100*time.Millisecond)
 	for range 10 {
 		t.Run("", func(t *testing.T) {
 			t.Parallel()
-			codes, doc := measured(t, base, report.Plan{Concurrency: 4, MaxTokens: 16}, func(*rung) {})
+			codes, doc := measured(t, base, report.Plan{Concurrency: 4, MaxTokens: 6}, func(*rung) {})
 			if len(codes) > 0 {
 				t.Errorf("got %v, want none", codes)
 			}

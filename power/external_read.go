@@ -15,45 +15,26 @@ import (
 // and one column "power_w"; other columns are skipped. Times must not run
 // backwards.
 func ReadExternal(r io.Reader, name string) (*Series, error) {
-	rows := csv.NewReader(r)
-	rows.TrimLeadingSpace = true
-	rows.ReuseRecord = true
-	fail := func(format string, args ...any) error {
-		line, _ := rows.FieldPos(0)
-		return &SyntaxError{File: name, Line: line, What: fmt.Sprintf(format, args...)}
-	}
-	header, err := rows.Read()
-	if err != nil {
-		return nil, csvError(name, err)
-	}
-	columns, ok := externalHeader(header)
-	if !ok {
-		return nil, fail("want a column utc or unix_s and a column power_w")
-	}
-	var s *Series
-	for {
-		cells, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, csvError(name, err)
-		}
-		wall, watts, why, what := columns.read(cells)
-		if what != "" {
-			return nil, fail("%s", what)
-		}
-		if s == nil {
-			s = NewSeries(wall, externalDescription())
-		}
-		if what := s.addExternal(wall, watts, why); what != "" {
-			return nil, fail("%s", what)
-		}
-	}
-	if s == nil {
-		return nil, &SyntaxError{File: name, Line: 1, What: "a header and no rows"}
-	}
-	return s, nil
+	var columns externalColumns
+	return readMeterLog(csv.NewReader(r), name, meterLog{
+		header: func(cells []string) (what string) {
+			var ok bool
+			if columns, ok = externalHeader(cells); !ok {
+				return "want a column utc or unix_s and a column power_w"
+			}
+			return ""
+		},
+		row: func(s *Series, cells []string) (*Series, string) {
+			wall, watts, why, what := columns.read(cells)
+			if what != "" {
+				return s, what
+			}
+			if s == nil {
+				s = NewSeries(wall, externalDescription())
+			}
+			return s, s.addExternal(wall, watts, why)
+		},
+	})
 }
 
 // externalColumns knows where a meter's log holds what.

@@ -144,48 +144,30 @@ func ReadNvidiaSMI(r io.Reader, name string, loc *time.Location) (*Series, error
 		loc = time.UTC
 	}
 	rows := csv.NewReader(r)
-	rows.TrimLeadingSpace = true
-	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1
-	fail := func(format string, args ...any) error {
-		line, _ := rows.FieldPos(0)
-		return &SyntaxError{File: name, Line: line, What: fmt.Sprintf(format, args...)}
-	}
-	header, err := rows.Read()
-	if err != nil {
-		return nil, csvError(name, err)
-	}
-	table, err := newSMITable(header)
-	if err != nil {
-		return nil, fail("%v", err)
-	}
-	if table.timestamp < 0 {
-		return nil, fail("no timestamp column: the rows cannot be placed")
-	}
-	var s *Series
-	for {
-		cells, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, csvError(name, err)
-		}
-		wall, x, what := table.row(cells, loc)
-		if what != "" {
-			return nil, fail("%s", what)
-		}
-		if s == nil {
-			s = NewSeries(wall, Description{Source: SourceSMI})
-		}
-		if what := s.addSMI(table, cells, wall, x); what != "" {
-			return nil, fail("%s", what)
-		}
-	}
-	if s == nil {
-		return nil, &SyntaxError{File: name, Line: 1, What: "a header and no rows"}
-	}
-	return s, nil
+	var table smiTable
+	return readMeterLog(rows, name, meterLog{
+		header: func(cells []string) (what string) {
+			var err error
+			if table, err = newSMITable(cells); err != nil {
+				return err.Error()
+			}
+			if table.timestamp < 0 {
+				return "no timestamp column: the rows cannot be placed"
+			}
+			return ""
+		},
+		row: func(s *Series, cells []string) (*Series, string) {
+			wall, x, what := table.row(cells, loc)
+			if what != "" {
+				return s, what
+			}
+			if s == nil {
+				s = NewSeries(wall, Description{Source: SourceSMI})
+			}
+			return s, s.addSMI(table, cells, wall, x)
+		},
+	})
 }
 
 // row reads one row of a log; what says what is wrong with it.

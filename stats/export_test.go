@@ -3,5 +3,5 @@ package stats
 // NewGapsKeeping returns a pool that turns into histograms beyond n values, to
 // test that without ten million of them.
 func NewGapsKeeping(n int) *Gaps {
-	return &Gaps{interChunk: plainPool{limit: n}, itl: weightedPool{limit: n}}
+	return &Gaps{interChunk: plainPool{pool[plain]{limit: n}}, itl: weightedPool{pool[weighted]{limit: n}}}
 }

@@ -65,7 +65,7 @@ func (g *Gaps) Add(s Stream) error {
 		g.uncounted++
 	}
 	for i := 1; i < len(s.EventTimes); i++ {
-		g.interChunk.add(int64(s.EventTimes[i] - s.EventTimes[i-1]))
+		g.interChunk.add(plain(s.EventTimes[i] - s.EventTimes[i-1]))
 	}
 	return nil
 }
@@ -117,14 +117,14 @@ func (g *Gaps) Merge(other *Gaps) {
 	if g.diverged || other.diverged {
 		g.diverge()
 		if other.diverged {
-			g.itl.merge(&other.itl)
+			g.itl.merge(&other.itl.pool)
 		} else {
 			var shared weightedPool
 			shared.copyFrom(&other.interChunk)
-			g.itl.merge(&shared)
+			g.itl.merge(&shared.pool)
 		}
 	}
-	g.interChunk.merge(&other.interChunk)
+	g.interChunk.merge(&other.interChunk.pool)
 	g.spread += other.spread
 	g.uncounted += other.uncounted
 }

@@ -7,43 +7,44 @@ import (
 	"time"
 )
 
-// plainPool keeps nanoseconds until there are too many, then counts them.
-type plainPool struct {
+// pool keeps samples until there are too many, then counts them in a histogram.
+type pool[T sample] struct {
 	limit   int // values kept, 0 for MaxExact
-	values  []int64
+	values  []T
 	sorted  bool
 	hist    *Histogram
 	moments moments
 }
 
-func (p *plainPool) coarse() bool { return p.hist != nil }
+// sample is what a pool holds.
+type sample interface {
+	// count enters the sample where there are too many to keep.
+	count(m *moments, h *Histogram)
+}
 
-func (p *plainPool) add(ns int64) {
+func (p *pool[T]) coarse() bool { return p.hist != nil }
+
+func (p *pool[T]) add(v T) {
 	if p.hist != nil {
-		p.count(ns)
+		v.count(&p.moments, p.hist)
 		return
 	}
-	p.values = append(p.values, ns)
+	p.values = append(p.values, v)
 	p.sorted = false
 	if len(p.values) > cmp.Or(p.limit, MaxExact) {
 		p.coarsen()
 	}
 }
 
-func (p *plainPool) count(ns int64) {
-	p.moments.add(float64(ns), 1)
-	p.hist.Record(time.Duration(ns))
-}
-
-func (p *plainPool) coarsen() {
+func (p *pool[T]) coarsen() {
 	p.hist = poolHistogram()
 	for _, v := range p.values {
-		p.count(v)
+		v.count(&p.moments, p.hist)
 	}
 	p.values = nil
 }
 
-func (p *plainPool) merge(o *plainPool) {
+func (p *pool[T]) merge(o *pool[T]) {
 	if o.hist == nil {
 		for _, v := range o.values {
 			p.add(v)
@@ -55,6 +56,17 @@ func (p *plainPool) merge(o *plainPool) {
 	}
 	p.moments.merge(o.moments)
 	p.hist.Merge(o.hist)
+}
+
+// plainPool is a pool of nanoseconds.
+type plainPool struct{ pool[plain] }
+
+// plain is a value in nanoseconds.
+type plain int64
+
+func (ns plain) count(m *moments, h *Histogram) {
+	m.add(float64(ns), 1)
+	h.Record(time.Duration(ns))
 }
 
 func (p *plainPool) summary() (Summary, bool) {
@@ -90,57 +102,15 @@ func (w weighted) compare(o weighted) int {
 	return 0
 }
 
-// weightedPool is plainPool for values with weights. Its histogram counts
+// weightedPool is a pool of values with weights. Its histogram counts
 // thousandths of a weight, since spread weights are not whole.
-type weightedPool struct {
-	limit   int // values kept, 0 for MaxExact
-	values  []weighted
-	sorted  bool
-	hist    *Histogram
-	moments moments
-}
+type weightedPool struct{ pool[weighted] }
 
 const weightUnits = 1000
 
-func (p *weightedPool) coarse() bool { return p.hist != nil }
-
-func (p *weightedPool) add(v weighted) {
-	if p.hist != nil {
-		p.count(v)
-		return
-	}
-	p.values = append(p.values, v)
-	p.sorted = false
-	if len(p.values) > cmp.Or(p.limit, MaxExact) {
-		p.coarsen()
-	}
-}
-
-func (p *weightedPool) count(v weighted) {
-	p.moments.add(v.value, v.weight)
-	p.hist.RecordN(time.Duration(math.Round(v.value)), int64(math.Round(v.weight*weightUnits)))
-}
-
-func (p *weightedPool) coarsen() {
-	p.hist = poolHistogram()
-	for _, v := range p.values {
-		p.count(v)
-	}
-	p.values = nil
-}
-
-func (p *weightedPool) merge(o *weightedPool) {
-	if o.hist == nil {
-		for _, v := range o.values {
-			p.add(v)
-		}
-		return
-	}
-	if p.hist == nil {
-		p.coarsen()
-	}
-	p.moments.merge(o.moments)
-	p.hist.Merge(o.hist)
+func (w weighted) count(m *moments, h *Histogram) {
+	m.add(w.value, w.weight)
+	h.RecordN(time.Duration(math.Round(w.value)), int64(math.Round(w.weight*weightUnits)))
 }
 
 // copyFrom fills an empty pool with plain samples of weight one.

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"lmxbench/bench/report"
 )
 
 // Write prints the calibration for people: how true the times are, what that
@@ -131,12 +133,7 @@ func figure(x *float64, scale float64) string {
 // newTable has two header rows, the first of which spans equal neighbours, and
 // right-aligned cells.
 func newTable(groups, names table.Row) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "  ", ""
-	t.SetStyle(style)
+	t := report.NewTable()
 	var columns []table.ColumnConfig
 	for i, name := range names {
 		align := text.AlignRight

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -12,12 +11,7 @@ import (
 // Write prints a ladder as one table, a row per rung. What a rung does not
 // have is a dash.
 func (s *Sweep) Write(w io.Writer) error {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "  ", ""
-	t.SetStyle(style)
+	t := NewTable()
 	t.AppendHeader(table.Row{"streams", "tok/s", "± σ", "n", "wall tok/s", "plateau tok/s", "stream tok/s", "TTFT p50 ms", "p99", "ITL p50 ms", "p99", "verdict"})
 	var columns []table.ColumnConfig
 	for i := 1; i < 12; i++ {
@@ -30,15 +24,11 @@ func (s *Sweep) Write(w io.Writer) error {
 			dash(r.StreamTokS), dash(r.TTFTP50Ms), dash(r.TTFTP99Ms), dash(r.ITLP50Ms), dash(r.ITLP99Ms), r.verdict(),
 		})
 	}
-	title := fmt.Sprintf("%s · %s", orWords(s.HFID, "model unnamed"), engineTitle(s.EngineName))
+	title := fmt.Sprintf("%s · %s", orWords(s.HFID, "model unnamed"), EngineTitle(s.EngineName))
 	if s.Simulated {
 		title = "SIMULATED · " + title
 	}
-	rows := strings.Split(t.Render(), "\n")
-	for i := range rows {
-		rows[i] = strings.TrimRight(rows[i], " ")
-	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s\n", oneLine(title), strings.Join(rows, "\n"))
+	_, err := fmt.Fprintf(w, "%s\n\n%s\n", oneLine(title), t.Render())
 	return err
 }
 

@@ -45,7 +45,7 @@ func (t Text) Write(w io.Writer, d *Document) error {
 
 // title says what was measured.
 func title(d *Document) string {
-	parts := []string{orWords(d.HFID, "model unnamed"), strings.TrimSpace(engineTitle(d.EngineName) + " " + d.EngineVersion)}
+	parts := []string{orWords(d.HFID, "model unnamed"), strings.TrimSpace(EngineTitle(d.EngineName) + " " + d.EngineVersion)}
 	if d.Quantization != "" {
 		parts = append(parts, d.Quantization)
 	}
@@ -77,8 +77,8 @@ func promptTitle(p *Plan) string {
 	return fmt.Sprintf("own prompt %.8s", p.PromptSHA256)
 }
 
-// engineTitle is an engine's name as it writes itself.
-func engineTitle(name string) string {
+// EngineTitle is an engine's name as it writes itself.
+func EngineTitle(name string) string {
 	switch name {
 	case "vllm":
 		return "vLLM"

@@ -81,7 +81,7 @@ func severalFacts(st *study.Study) (facts []string) {
 		}
 	}
 	shared(func(s *study.Subject) string {
-		return strings.TrimSpace(engineName(s.Engine) + " " + s.EngineVersion)
+		return strings.TrimSpace(report.EngineTitle(s.Engine) + " " + s.EngineVersion)
 	})
 	shared(func(s *study.Subject) string { return s.Quantization })
 	shared(func(s *study.Subject) string {

@@ -63,24 +63,9 @@ func day(created string) string {
 	return date
 }
 
-// EngineName is an engine's name as it writes itself.
-func engineName(name string) string {
-	switch name {
-	case "vllm":
-		return "vLLM"
-	case "sglang":
-		return "SGLang"
-	case "ollama":
-		return "Ollama"
-	case "":
-		return "engine unknown"
-	}
-	return name
-}
-
 // subjectFacts say what was measured, in the order people ask.
 func subjectFacts(s *study.Subject) (facts []string) {
-	facts = append(facts, strings.TrimSpace(engineName(s.Engine)+" "+s.EngineVersion))
+	facts = append(facts, strings.TrimSpace(report.EngineTitle(s.Engine)+" "+s.EngineVersion))
 	if s.Quantization != "" {
 		facts = append(facts, s.Quantization)
 	}

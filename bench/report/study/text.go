@@ -250,13 +250,7 @@ func (st *Study) roofText(b *bytes.Buffer) {
 
 // newTable is a plain table whose columns of numbers are right-aligned.
 func newTable(head ...string) table.Writer {
-	t := table.NewWriter()
-	style := table.StyleDefault
-	style.Options = table.OptionsNoBordersAndSeparators
-	style.Format.Header = text.FormatDefault
-	style.Box.PaddingLeft, style.Box.PaddingRight = "  ", ""
-	t.SetStyle(style)
-	t.SuppressTrailingSpaces()
+	t := report.NewTable()
 	var cells table.Row
 	var columns []table.ColumnConfig
 	for i, h := range head {
