@@ -23,6 +23,17 @@ const (
 	gap    = int64(9 * time.Millisecond) // no multiple of the sensor's 20 ms
 )
 
+// What package power finds goes into the verdict as it is: the catalogue must
+// know each code and what to do.
+func TestPowerCodesAreInTheCatalogue(t *testing.T) {
+	t.Parallel()
+	for _, code := range power.Codes() {
+		if report.Advice(string(code)) == "" {
+			t.Errorf("no advice for %s", code)
+		}
+	}
+}
+
 // steadyBatch is one batch of equal streams: first token at 4 s, one token each
 // gap, last (tokens − 1) gaps later, end with the last.
 func steadyBatch(streams, tokens int) *report.Evidence {
