@@ -1,6 +1,9 @@
 package loadgen_test
 
 import (
+	"io"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,6 +136,47 @@ func TestKeptConnectionCutInItsAnswerIsTruncated(t *testing.T) {
 		wantOutcome(t, r, loadgen.Truncated, "inside the head")
 		if r.Reconnected || srv.connections() != 1 {
 			t.Errorf("reconnected %v, %d connections", r.Reconnected, srv.connections())
+		}
+	})
+}
+
+// TestFirstTokensAreNotHeldBack measures a server that joins small writes until
+// the client has acknowledged the last one (Nagle's algorithm, where nobody set
+// TCP_NODELAY). On a connection that has carried a request the client's kernel
+// takes 40 ms for its first acknowledgement unless told otherwise, and the first
+// tokens arrive in one piece.
+func TestFirstTokensAreNotHeldBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux is told to acknowledge at once")
+	}
+	t.Parallel()
+	eachReader(t, func(t *testing.T, secure bool, config func(string) loadgen.Config) {
+		srv := serveConns(t, secure, func(p peer) {
+			p.plain.SetNoDelay(false)
+			for p.request() == nil {
+				tokens := []string{token("a"), token("b"), token("c"), token("d"), token("e"), token("f")}
+				for _, piece := range chunked(keep, append(tokens, finish("length"), usage(3, 6), doneEvent)...).pieces {
+					io.WriteString(p.conn, piece)
+					time.Sleep(7 * ms)
+				}
+			}
+		})
+		pool := open(t, config(srv.Addr().String()))
+		fewest := 99
+		for i := range 6 {
+			r := only(t, pool.Do(t.Context(), requests(1)))
+			wantOutcome(t, r, loadgen.OK, "")
+			at := r.Events.At
+			first := slices.IndexFunc(at, func(t int64) bool { return t != at[0] })
+			if first < 0 {
+				first = len(at)
+			}
+			if i > 0 { // the first connection is new
+				fewest = min(fewest, first)
+			}
+		}
+		if fewest > 2 {
+			t.Errorf("the first read brought %d tokens at the least, want 1", fewest)
 		}
 	})
 }

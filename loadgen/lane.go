@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 	"time"
 )
 
@@ -15,7 +16,8 @@ import (
 type lane struct {
 	fd      int
 	conn    net.Conn
-	stamps  *stampConn // below conn; nil where there are no kernel stamps
+	stamps  *stampConn      // below conn; nil where there are no kernel stamps
+	socket  syscall.RawConn // of conn; nil where it is no TCP connection
 	peer    string
 	connect time.Duration // when it was ready
 	opening time.Duration // how long it took to open, TLS included
@@ -60,7 +62,14 @@ func (l *lane) close() {
 	if l.conn != nil {
 		l.conn.Close()
 	}
-	l.fd, l.conn, l.stamps, l.served = -1, nil, nil, false
+	l.fd, l.conn, l.stamps, l.socket, l.served = -1, nil, nil, nil, false
+}
+
+// ackAtOnce is [ackAtOnce] for a connection read by a goroutine.
+func (l *lane) ackAtOnce() {
+	if l.socket != nil {
+		l.socket.Control(func(fd uintptr) { ackAtOnce(int(fd)) })
+	}
 }
 
 // refuse notes why the lane has no connection.
@@ -104,6 +113,9 @@ func (p *Pool) connect(ctx context.Context, l *lane, alone bool) error {
 			l.fd = fd
 			return nil
 		}
+	}
+	if isTCP {
+		l.socket, _ = tcp.SyscallConn()
 	}
 	if isTCP && !p.cfg.UserStamps {
 		if l.stamps = newStampConn(tcp, p.newClock()); l.stamps != nil {

@@ -145,6 +145,11 @@ func (lp *loop) send() {
 		l.s.rec.T.Send = lp.clock.now().mono
 		lp.write(i)
 	}
+	for _, l := range lp.lanes { // when all have left, so that none waits for it
+		if l != nil {
+			ackAtOnce(l.fd)
+		}
+	}
 }
 
 // write sends what is left of a request. What the socket does not take now is
@@ -222,6 +227,7 @@ func (lp *loop) attend(i int, events uint32) {
 	}
 	if events&unix.EPOLLOUT != 0 {
 		if lp.write(i); l.rest == nil {
+			ackAtOnce(l.fd)
 			lp.watch(unix.EPOLL_CTL_MOD, i, unix.EPOLLIN)
 		}
 	}

@@ -117,6 +117,7 @@ func (rd *reader) send(conn net.Conn) <-chan bool {
 	sent := make(chan bool, 1)
 	write := func() {
 		_, err := conn.Write(rd.lane.rest)
+		rd.lane.ackAtOnce()
 		if err != nil && !isTimeout(err) {
 			rd.broken.Store(true)
 			conn.SetReadDeadline(time.Now().Add(refusalWait))
