@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,7 +68,8 @@ func (w *Writer) describe(kind Kind, gpu string, v any) error {
 }
 
 // Add appends one row. A sample of a device that the description does not name
-// is an error and is not written. It implements [Sink].
+// is an error and is not written. A value that is no number is left out: the
+// file could not be read again. It implements [Sink].
 func (w *Writer) Add(s Sample) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,7 +121,7 @@ func appendRow(b []byte, origin time.Time, s *Sample) []byte {
 	}
 	for sig := range signalCount {
 		b = append(b, ',')
-		if v, ok := s.Values.Get(sig); ok {
+		if v, ok := s.Values.Get(sig); ok && !math.IsNaN(v) && !math.IsInf(v, 0) {
 			b = strconv.AppendFloat(b, v, 'f', -1, 64)
 		}
 	}

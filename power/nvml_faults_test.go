@@ -3,8 +3,10 @@
 package power
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,4 +208,41 @@ func TestNVMLSlowEnergyCall(t *testing.T) {
 		close(hang)
 		synctest.Wait()
 	})
+}
+
+// A driver that has nothing to divide by answers NaN with success, as an H200
+// did once in some thousand samples. It is a value that is missing, and the
+// recording stays readable.
+func TestNVMLAnswersWithNoNumber(t *testing.T) {
+	t.Parallel()
+	lib, c := h200(t)
+	scriptGPM(lib, c)
+	c.dram = math.NaN()
+	m := open(t, lib)
+	m.Read(context.Background(), ClassActivity, 0) // only begins
+	s := read(t, m, ClassActivity)
+	if len(numbers(s)) != 0 || s.fails(DRAMActive) != NoData {
+		t.Errorf("got %v, missing %v; want no number, and no_data", numbers(s), s.Missing)
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		s.Values.Set(DRAMActive, x) // past put
+		var file bytes.Buffer
+		w, err := NewWriter(&file, time.Now(), m.Describe())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Add(s); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadCSV(&file, "power.csv")
+		if err != nil {
+			t.Fatalf("%v written: %v", x, err)
+		}
+		if list := got.Track(c.dev.UUID).activity; len(list) != 1 || list[0].fails(DRAMActive) != NoData || !list[0].Values.Empty() {
+			t.Errorf("%v written and read: %+v", x, list)
+		}
+	}
 }

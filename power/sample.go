@@ -1,6 +1,9 @@
 package power
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Kind says what a [Sample] is.
 type Kind string
@@ -68,9 +71,15 @@ func (s *Sample) miss(sig Signal, why Reason) {
 	s.Missing = append(s.Missing, Missing{Signal: sig, Reason: why})
 }
 
-// put stores x. A power of zero or less is no reading of a live device: it is
-// noted as missing, so that it can never become a mean.
+// put stores x. A power of zero or less is no reading of a live device, and what
+// is no number is none of any: drivers answer so for a span in which they have
+// nothing to divide by. Both are noted as missing, so that they can never become
+// a mean.
 func (s *Sample) put(sig Signal, x float64) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		s.miss(sig, NoData)
+		return
+	}
 	if sig.isPower() && !(x > 0) {
 		s.miss(sig, Implausible)
 		return
