@@ -16,8 +16,8 @@ import (
 //	lmxbench report --format benchfmt new > new.txt
 //	benchstat old.txt new.txt
 //
-// Left out are results of lmx, which have no iterations, and runs that were not
-// good enough for a result: benchstat knows no verdicts.
+// Left out are results of lmx, which have no iterations of this kind, and runs
+// that were not good enough for a result: benchstat knows no verdicts.
 func Benchfmt(w io.Writer, documents ...*Document) error {
 	var b bytes.Buffer
 	b.WriteString("Unit tok/s better=higher\nUnit wall-tok/s better=higher\nUnit plateau-tok/s better=higher\nUnit ttft-ms better=lower\n")
@@ -59,7 +59,7 @@ func benchLine(b *bytes.Buffer, d *Document, it *Iteration) {
 		return
 	}
 	p := &d.Bench.Plan
-	line := fmt.Sprintf("BenchmarkServe/model=%s/tokens=%d/streams=%d 1", benchName(d.HFID), p.MaxTokens, p.Concurrency)
+	line := fmt.Sprintf("BenchmarkServe/model=%s/tokens=%d/streams=%d 1", BenchName(d.HFID), p.MaxTokens, p.Concurrency)
 	values := 0
 	for _, v := range []struct {
 		x    *float64
@@ -75,8 +75,8 @@ func benchLine(b *bytes.Buffer, d *Document, it *Iteration) {
 	}
 }
 
-// benchName is an hf-id as part of a benchmark's name: no blanks, no slash.
-func benchName(hfID string) string {
+// BenchName is an hf-id as part of a benchmark's name: no blanks, no slash.
+func BenchName(hfID string) string {
 	if hfID == "" {
 		return "unnamed"
 	}

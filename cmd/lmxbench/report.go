@@ -238,14 +238,14 @@ func (f *reportFlags) render(b *bytes.Buffer, st *study.Study) error {
 	return st.WriteText(b)
 }
 
-// benchfmt is for benchstat, which wants iterations.
+// benchfmt is for benchstat.
 func (f *reportFlags) benchfmt(b *bytes.Buffer, st *study.Study) error {
 	before := b.Len()
-	if err := report.Benchfmt(b, st.Documents()...); err != nil {
+	if err := st.Benchfmt(b); err != nil {
 		return err
 	}
 	if !bytes.Contains(b.Bytes()[before:], []byte("\nBenchmark")) {
-		return usagef("invalid_option", "nothing for benchstat: it needs the iterations of a finished run of lmxbench, which rows and files of lmx do not hold")
+		return usagef("invalid_option", "nothing for benchstat: none of the results has a rate")
 	}
 	return nil
 }
