@@ -89,6 +89,9 @@ func newStream(req *Request) *stream {
 // connection hands over the records of one segment one by one.
 func (s *stream) read(p []byte, m moment, with *parser) (ended bool) {
 	s.with = with
+	// Two reads of one segment may differ by what asking two clocks takes, a few
+	// ns either way: time does not run backwards within a stream.
+	m.at = max(m.at, s.now)
 	if m.at != s.now {
 		s.before, s.now, s.inRead = s.now, m.at, 0
 	}
@@ -270,7 +273,7 @@ func (s *stream) end(m moment) {
 		return
 	}
 	s.ended = true
-	s.rec.T.End = m.at
+	s.rec.T.End = max(m.at, s.now)
 	if !s.body.done {
 		s.closeAfter = true
 	}

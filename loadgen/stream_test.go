@@ -62,6 +62,20 @@ func TestOnlyLatenessMerges(t *testing.T) {
 	}
 }
 
+// Moments that go back by what asking two clocks takes do not turn the times of
+// a record round.
+func TestTimeDoesNotRunBackwards(t *testing.T) {
+	t.Parallel()
+	s, with := newStream(&Request{Stream: true}), new(parser)
+	s.rec.T.Send = ms
+	feed(s, with, 20*ms, 0, streamHead+chunk(tokenEvent("a")))
+	feed(s, with, 20*ms-10, 0, chunk(tokenEvent("b")))
+	s.eof(nil, moment{at: 20*ms - 20})
+	if at := s.rec.Events.At; len(at) != 2 || at[1] < at[0] || s.rec.T.LastToken < s.rec.T.FirstToken || s.rec.T.End < s.rec.T.LastToken {
+		t.Errorf("events at %v, %+v", at, s.rec.T)
+	}
+}
+
 // answerText draws the bytes of an answer, sound or broken.
 func answerText(t *rapid.T) string {
 	events := rapid.SliceOfN(rapid.SampledFrom([]string{
