@@ -24,9 +24,9 @@ import (
 
 // reportFlags are the options of report.
 type reportFlags struct {
-	format, out, rows, date          string
-	gpuHour, own, years, kwh, pue    *float64
-	gpus                             *int
+	format, out, rows                string
+	prices                           priceFlags
+	own, years                       *float64
 	apis                             []study.API
 	bandwidth, peak, weights         *float64
 	weightBits, cacheBits, stateBits *float64
@@ -60,19 +60,15 @@ func reportCommand(env *environment) *cli.Command {
 
 func (f *reportFlags) flags() []cli.Flag {
 	amount := func(to **float64) cli.Value { return &number{to, 0, 1e12} }
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		word(catShow, "`FORMAT` "+strings.Join(reportFormats, ", ")+" (text, or what the name of --out says)", &f.format, "format"),
 		word(catShow, "`FILE` to write; never overwritten (standard output)", &f.out, "out"),
 		word(catShow, "`ROWS` of --format csv: results, iterations or requests (results)", &f.rows, "rows"),
 		toggle(catShow, "allow results of different models or versions side by side", &f.mixed, "mixed"),
-		option(catPrice, "`USD` rent of one GPU for an hour, in dollars", amount(&f.gpuHour), "gpu-hour-usd"),
-		option(catPrice, "number of GPUs that are paid for (as the result's hardware says)", &count{&f.gpus, 1}, "gpus"),
+	}, f.prices.flags("as the result's hardware says"), []cli.Flag{
 		option(catPrice, "`USD` purchase price of the machine, in dollars", amount(&f.own), "own-usd"),
 		option(catPrice, "`YEARS` over which it is written off", &number{&f.years, 0.01, 100}, "life-years"),
-		option(catPrice, "`USD` price of a kWh, in dollars", amount(&f.kwh), "power-usd-kwh"),
-		option(catPrice, "power of the building ÷ power of its devices (1)", &number{&f.pue, 1, 10}, "pue"),
 		option(catPrice, "`NAME=USD` hosted price to compare with, per million output tokens; repeatable", &apiPrices{&f.apis}, "api-price"),
-		word(catPrice, "`DAY` the prices were true, to print", &f.date, "price-date"),
 		option(catRoof, "`GB/S` memory bandwidth of all GPUs together", amount(&f.bandwidth), "bandwidth-gbps"),
 		option(catRoof, "`TFLOPS` dense peak of all GPUs together", amount(&f.peak), "peak-tflops"),
 		word(catRoof, "`FILE` config.json of the model, as on the Hugging Face hub", &f.modelConfig, "model-config", "config"),
@@ -80,7 +76,7 @@ func (f *reportFlags) flags() []cli.Flag {
 		option(catRoof, "bits per weight (by the quantization)", &number{&f.weightBits, 0.5, 64}, "weight-bits"),
 		option(catRoof, "bits per cache element (16)", &number{&f.cacheBits, 0.5, 64}, "kv-bits"),
 		option(catRoof, "bits per element of a recurrent state (32)", &number{&f.stateBits, 0.5, 64}, "state-bits"),
-	}
+	})
 }
 
 // apiPrices collects NAME=DOLLARS; a number alone is named "API".
@@ -168,11 +164,8 @@ func (f *reportFlags) check() error {
 	if (f.own == nil) != (f.years == nil) {
 		return usagef("missing_option", "--own-usd and --life-years go together: the price is spread over the years")
 	}
-	if f.gpus != nil && f.gpuHour == nil {
-		return usagef("missing_option", "--gpus counts what --gpu-hour-usd pays for: give both")
-	}
-	if f.pue != nil && f.kwh == nil {
-		return usagef("missing_option", "--pue multiplies the price of energy: give --power-usd-kwh too")
+	if err := f.prices.check(); err != nil {
+		return err
 	}
 	if f.out != "" {
 		if _, err := os.Lstat(f.out); err == nil {
@@ -186,7 +179,8 @@ func (f *reportFlags) options() (study.Options, error) {
 	o := study.Options{
 		Mixed: f.mixed,
 		Prices: study.Prices{
-			GPUHourUSD: f.gpuHour, GPUs: orZero(f.gpus), USDPerKWh: f.kwh, PUE: orZeroFloat(f.pue), APIs: f.apis, Date: f.date,
+			GPUHourUSD: f.prices.gpuHour, GPUs: orZero(f.prices.gpus), USDPerKWh: f.prices.kwh, PUE: orZeroFloat(f.prices.pue),
+			APIs: f.apis, Date: f.prices.priceDate,
 		},
 		Roof: study.RoofInput{
 			BandwidthGBps: orZeroFloat(f.bandwidth), PeakTFLOPS: orZeroFloat(f.peak), WeightsGB: orZeroFloat(f.weights),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -28,9 +29,7 @@ type runFlags struct {
 	timeout, stall, connect                      time.Duration
 	concurrency                                  []int
 	gpuPower                                     []float64
-	gpuHour, kwh, pue                            *float64
-	gpus                                         *int
-	priceDate                                    string
+	prices                                       priceFlags
 	insecure, noStream, ignoreEOS, specDecoding  bool
 	dryRun, saveRun, allowFailures               bool
 	json, jsonStatus, quiet, compact, userStamps bool
@@ -49,7 +48,7 @@ const (
 
 func (f *runFlags) flags() []cli.Flag {
 	whole := func(to **int, least int) cli.Value { return &count{to, least} }
-	return []cli.Flag{
+	return slices.Concat([]cli.Flag{
 		word(catServer, "`URL` address of the server, with or without /v1 (default: ask the usual local ports)", &f.baseURL, "base-url"),
 		word(catServer, "`NAME` name of the engine; wins over the argument", &f.engine, "engine"),
 		word(catServer, "`MODEL` model to ask for; needed where the server lists several", &f.servedModel, "served-model", "model-name"),
@@ -116,15 +115,9 @@ func (f *runFlags) flags() []cli.Flag {
 		word(catMeasure, "`SOURCE` where power is read: auto, nvml, smi, hwmon, file:PATH or off (default auto)", &f.power, "power"),
 		toggle(catMeasure, "compute tokSOut although requests failed; the verdict stays INVALID", &f.allowFailures, "allow-failures"),
 		toggle(catMeasure, "take the time after the read instead of the kernel's stamp", &f.userStamps, "user-stamps"),
-
-		option(catPrice, "`USD` rent of one GPU for an hour, in dollars", &number{&f.gpuHour, 0, 1e12}, "gpu-hour-usd"),
-		option(catPrice, "number of GPUs that are paid for (as --hardware says, else 1)", whole(&f.gpus, 1), "gpus"),
-		option(catPrice, "`USD` price of a kWh, in dollars", &number{&f.kwh, 0, 1e12}, "power-usd-kwh"),
-		option(catPrice, "power of the building ÷ power of its devices (1)", &number{&f.pue, 1, 10}, "pue"),
-		word(catPrice, "`DAY` the prices were true, to keep with them", &f.priceDate, "price-date"),
-
+	}, f.prices.flags("as --hardware says, else 1"), []cli.Flag{
 		word(catSim, "`PROFILE` measure the built-in simulated engine (see lmxbench sim --list)", &f.sim, "sim"),
 		word(catSim, "`FAULT` let it misbehave (see lmxbench sim --list-faults)", &f.simFault, "sim-fault"),
 		option(catSim, "let it misbehave on every n-th request only", whole(&f.simFaultEvery, 1), "sim-fault-every"),
-	}
+	})
 }

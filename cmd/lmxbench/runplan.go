@@ -61,14 +61,13 @@ func (f *runFlags) conflicts() error {
 		return usagef("invalid_option", "--filler-token pads a prompt: give --prompt-tokens N too")
 	case f.minTokens != nil && f.maxTokens != nil && *f.minTokens > *f.maxTokens:
 		return usagef("invalid_option", "--min-tokens %d is above --max-tokens %d: lower it", *f.minTokens, *f.maxTokens)
-	case f.gpus != nil && f.gpuHour == nil:
-		return usagef("missing_option", "--gpus counts what --gpu-hour-usd pays for: give both")
-	case f.pue != nil && f.kwh == nil:
-		return usagef("missing_option", "--pue multiplies the price of energy: give --power-usd-kwh too")
-	case f.priceDate != "" && f.gpuHour == nil && f.kwh == nil:
+	case f.prices.priceDate != "" && f.prices.gpuHour == nil && f.prices.kwh == nil:
 		return usagef("missing_option", "--price-date dates a price: give --gpu-hour-usd or --power-usd-kwh too")
 	case f.insecure && f.caFile != "":
 		return usagef("invalid_option", "--insecure and --cacert are both given: give one")
+	}
+	if err := f.prices.check(); err != nil {
+		return err
 	}
 	if err := bench.CheckPower(f.power); err != nil {
 		return usagef("invalid_option", "--power: %v", err)
@@ -117,9 +116,9 @@ func (f *runFlags) plan(engineArg string) (report.Plan, error) {
 			DraftTP: orZero(f.specDraftTP), DraftWindowSize: orZero(f.specDraftWindow),
 		}
 	}
-	if f.gpuHour != nil || f.kwh != nil {
+	if q := f.prices; q.gpuHour != nil || q.kwh != nil {
 		p.Prices = &report.Prices{
-			GPUHourUSD: f.gpuHour, GPUs: orZero(f.gpus), USDPerKWh: f.kwh, PUE: orZeroFloat(f.pue), ValidOn: f.priceDate,
+			GPUHourUSD: q.gpuHour, GPUs: orZero(q.gpus), USDPerKWh: q.kwh, PUE: orZeroFloat(q.pue), ValidOn: q.priceDate,
 		}
 	}
 	switch {
