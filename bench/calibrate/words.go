@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"lmxbench/bench/report"
 )
 
 // counted is a count with its noun: "1 stream", "1,000 streams".
@@ -15,17 +17,7 @@ func counted(n int, noun string) string {
 }
 
 // grouped writes an integer with thousands separators.
-func grouped(n int) string {
-	digits := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, digits = "-", digits[1:]
-	}
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return sign + digits
-}
+func grouped(n int) string { return report.Grouped(int64(n)) }
 
 // short writes a number with at most three significant digits and no exponent.
 func short(x float64) string {

@@ -20,7 +20,7 @@ func (s *Sweep) Write(w io.Writer) error {
 	t.SetColumnConfigs(columns)
 	for _, r := range s.Rungs {
 		t.AppendRow(table.Row{
-			grouped(int64(r.Concurrency)), dash(r.TokSOut), dash(r.StdDev), r.Iterations, dash(r.BatchWall), dash(r.Plateau),
+			Grouped(int64(r.Concurrency)), dash(r.TokSOut), dash(r.StdDev), r.Iterations, dash(r.BatchWall), dash(r.Plateau),
 			dash(r.StreamTokS), dash(r.TTFTP50Ms), dash(r.TTFTP99Ms), dash(r.ITLP50Ms), dash(r.ITLP99Ms), r.verdict(),
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// grouped writes an integer with thousands separators.
-func grouped(n int64) string {
+// Grouped writes an integer with thousands separators.
+func Grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if n < 0 {
@@ -28,13 +28,13 @@ func number(x float64) string { return numberLike(x, x) }
 
 // numberLike writes x with the decimals that number gives to another value.
 func numberLike(x, like float64) string {
-	text := strconv.FormatFloat(x, 'f', places(like), 64)
+	text := strconv.FormatFloat(x, 'f', Places(like), 64)
 	whole, fraction, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {
 		return text
 	}
-	out := grouped(n)
+	out := Grouped(n)
 	if n == 0 && x < 0 {
 		out = "-0"
 	}
@@ -44,8 +44,8 @@ func numberLike(x, like float64) string {
 	return out
 }
 
-// places is the number of decimals that suit a value.
-func places(x float64) int {
+// Places is the number of decimals that suit a value.
+func Places(x float64) int {
 	switch size := math.Abs(x); {
 	case size >= 1000, size == 0:
 		return 0
@@ -61,7 +61,7 @@ func places(x float64) int {
 // amount is number without decimals where x has none.
 func amount(x float64) string {
 	if x == math.Trunc(x) {
-		return grouped(int64(x))
+		return Grouped(int64(x))
 	}
 	return number(x)
 }
@@ -111,5 +111,5 @@ func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return grouped(int64(n)) + " " + noun + "s"
+	return Grouped(int64(n)) + " " + noun + "s"
 }

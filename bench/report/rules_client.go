@@ -97,7 +97,7 @@ func clientCoalesced(a *analysis, _ *Document) *Finding {
 		level = Invalid
 	}
 	return find(level, "%s of %s token events were read with an earlier one because the client was late (%s)",
-		grouped(a.lateMerge), grouped(a.events), percent(share))
+		Grouped(a.lateMerge), Grouped(a.events), percent(share))
 }
 
 func cpuSteal(a *analysis, _ *Document) *Finding {

@@ -29,7 +29,7 @@ func failedRequests(a *analysis, _ *Document) *Finding {
 		return nil
 	}
 	detail := fmt.Sprintf("%s of %s ended otherwise than ok%s; %d of %d iterations count",
-		grouped(int64(bad)), count(requests, "timed request"), classes(failed), a.good(), a.Plan.Iterations)
+		Grouped(int64(bad)), count(requests, "timed request"), classes(failed), a.good(), a.Plan.Iterations)
 	if a.okBasis {
 		detail += "; the rates are those of the requests that were ok"
 	}
@@ -64,7 +64,7 @@ func tokenCountMissing(a *analysis, _ *Document) *Finding {
 	if missing == 0 {
 		return nil
 	}
-	return find(Invalid, "%s of %s came without an output token count", grouped(int64(missing)), count(ok, "response"))
+	return find(Invalid, "%s of %s came without an output token count", Grouped(int64(missing)), count(ok, "response"))
 }
 
 func usageInvalid(a *analysis, _ *Document) *Finding {
@@ -118,7 +118,7 @@ func (a *analysis) counterDoubt() string {
 	if !ok || float64(usage)-moved <= counterSlack(requests, usage) {
 		return ""
 	}
-	return fmt.Sprintf("usage adds up to %s tokens, the server's counter moved by %s", grouped(usage), grouped(int64(moved)))
+	return fmt.Sprintf("usage adds up to %s tokens, the server's counter moved by %s", Grouped(usage), Grouped(int64(moved)))
 }
 
 func (a *analysis) timingsDoubt() string {
@@ -178,7 +178,7 @@ func (a *analysis) capDoubt() string {
 		return ""
 	}
 	return fmt.Sprintf("usage of %s is above the cap of %d (up to %s) without as many events",
-		count(n, "request"), a.Plan.MaxTokens, grouped(example))
+		count(n, "request"), a.Plan.MaxTokens, Grouped(example))
 }
 
 // capIgnored: an event holds at least one token, so as many events as tokens
@@ -193,7 +193,7 @@ func capIgnored(a *analysis, _ *Document) *Finding {
 	if n == 0 {
 		return nil
 	}
-	return find(Invalid, "%s brought up to %s tokens, the cap was %d", count(n, "request"), grouped(example), a.Plan.MaxTokens)
+	return find(Invalid, "%s brought up to %s tokens, the cap was %d", count(n, "request"), Grouped(example), a.Plan.MaxTokens)
 }
 
 func outputShort(a *analysis, _ *Document) *Finding {
@@ -210,7 +210,7 @@ func outputShort(a *analysis, _ *Document) *Finding {
 	if float64(got) >= (1-ShortOutputShare)*float64(asked) {
 		return nil
 	}
-	return find(Warn, "%s tokens came of the %s asked for (%s)", grouped(got), grouped(asked), percent(float64(got)/float64(asked)))
+	return find(Warn, "%s tokens came of the %s asked for (%s)", Grouped(got), Grouped(asked), percent(float64(got)/float64(asked)))
 }
 
 func (a *analysis) belowDemand() (n int) {
@@ -238,14 +238,14 @@ func foreignTraffic(a *analysis, _ *Document) *Finding {
 		level = Invalid
 	}
 	return find(level, "the server generated %s tokens while ours were %s (%s beside them)",
-		grouped(int64(moved)), grouped(usage), percent(extra/float64(usage)))
+		Grouped(int64(moved)), Grouped(usage), percent(extra/float64(usage)))
 }
 
 // foreignRequests is for servers without a token counter.
 func (a *analysis) foreignRequests() *Finding {
 	ours := a.cleanRequests()
 	if n, ok := movedOver(a.clean, func(m *Metrics) *float64 { return m.Requests }); ok && n > float64(ours) {
-		return find(Warn, "the server finished %s requests while ours were %s", grouped(int64(n)), grouped(int64(ours)))
+		return find(Warn, "the server finished %s requests while ours were %s", Grouped(int64(n)), Grouped(int64(ours)))
 	}
 	for _, b := range a.batches {
 		if m := b.MetricsBefore; m != nil && m.GenerationTokens == nil && m.Running != nil && *m.Running > 0 {
@@ -280,7 +280,7 @@ func cacheHit(a *analysis, _ *Document) *Finding {
 		return nil
 	}
 	return find(Warn, "%s had up to %s prompt tokens in the cache, the template's head is %d",
-		count(n, "timed request"), grouped(most), a.Session.TemplateHead)
+		count(n, "timed request"), Grouped(most), a.Session.TemplateHead)
 }
 
 // shortened cuts text from a server to a number of characters.

@@ -23,7 +23,7 @@ func bufferedStream(a *analysis, _ *Document) *Finding {
 	}
 	if held > 0 {
 		return find(Invalid, "the tokens of %s of %s came at once, after %s of waiting (median)",
-			grouped(int64(held)), count(all, "stream"), span(a.heldWait()))
+			Grouped(int64(held)), count(all, "stream"), span(a.heldWait()))
 	}
 	return a.burstyStream()
 }
@@ -59,7 +59,7 @@ func (a *analysis) burstyStream() *Finding {
 	}
 	size, _ := stats.Median(sizes)
 	return find(level, "%s of %s came in %s bursts of %s events (median)",
-		grouped(int64(len(counts))), count(long, "stream"), amount(n), amount(size))
+		Grouped(int64(len(counts))), count(long, "stream"), amount(n), amount(size))
 }
 
 // heldBack reports a stream whose tokens all came together at its end. No
@@ -260,6 +260,6 @@ func countTimed(a *analysis, one, many string, has func(*Request) bool) *Finding
 	case 1:
 		return find(Warn, "1 timed request %s", one)
 	default:
-		return find(Warn, "%s timed requests %s", grouped(int64(n)), many)
+		return find(Warn, "%s timed requests %s", Grouped(int64(n)), many)
 	}
 }

@@ -65,7 +65,7 @@ func title(d *Document) string {
 func shape(d *Document, p *Plan) string {
 	tokens := count(p.MaxTokens, "token")
 	if n := d.OutputTokens; n != nil && *n != int64(p.MaxTokens) {
-		tokens = grouped(*n) + " of " + tokens
+		tokens = Grouped(*n) + " of " + tokens
 	}
 	return count(p.Concurrency, "stream") + " × " + tokens + " × " + count(p.Iterations, "iteration")
 }
@@ -251,7 +251,7 @@ func plateauTitle(x *Extension) string {
 }
 
 func speculationTitle(s *SpeculationCount) string {
-	text := fmt.Sprintf("%s of %s drafted tokens accepted", grouped(int64(s.AcceptedTokens)), grouped(int64(s.DraftTokens)))
+	text := fmt.Sprintf("%s of %s drafted tokens accepted", Grouped(int64(s.AcceptedTokens)), Grouped(int64(s.DraftTokens)))
 	if s.AcceptanceRate != nil {
 		text += " (" + percent(*s.AcceptanceRate) + ")"
 	}
@@ -277,7 +277,7 @@ func requestsTitle(x *Extension) string {
 		}
 	}
 	return fmt.Sprintf("%s of %s ok%s, %d of %d iterations counted",
-		grouped(int64(x.Outcomes[OutcomeOK])), grouped(int64(all)), classes(failed), counted, x.Plan.Iterations)
+		Grouped(int64(x.Outcomes[OutcomeOK])), Grouped(int64(all)), classes(failed), counted, x.Plan.Iterations)
 }
 
 // clientTitle says how far the instrument can be trusted.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lmxbench/bench/report"
 )
 
 // Number writes x for people: thousands separated, four significant digits
@@ -14,7 +16,7 @@ func Number(x float64) string { return NumberLike(x, x) }
 // NumberLike writes x with the decimals that [Number] gives to another value,
 // so that a column or an error bar lines up with its number.
 func NumberLike(x, like float64) string {
-	return Fixed(x, places(like))
+	return Fixed(x, report.Places(like))
 }
 
 // Spread writes a standard deviation with the decimals of its number, and with
@@ -44,20 +46,6 @@ func Fixed(x float64, decimals int) string {
 		whole += "." + fraction
 	}
 	return sign + whole
-}
-
-// places is the number of decimals that suit a value.
-func places(x float64) int {
-	switch size := math.Abs(x); {
-	case size >= 1000, size == 0:
-		return 0
-	case size >= 10:
-		return 1
-	case size >= 1:
-		return 2
-	default:
-		return 3
-	}
 }
 
 // Dollars writes a price per million tokens: two decimals from 0.15, else
